@@ -1,0 +1,84 @@
+"""What the README tells a newcomer to type is what the build runs, and nothing in the tree names another machine."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+from tests.contracts import laws
+from tests.contracts.tree import ROOT, named, tracked_files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEST_COMMAND = "uv run pytest"
+START_COMMAND = "pip install uv && uv run manage.py up --demo"
+
+
+def code_lines(path: Path) -> list[str]:
+    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def test_the_readme_and_the_build_run_the_same_tests():
+    readme = code_lines(ROOT / "README.md")
+    assert TEST_COMMAND in [line.split("  #")[0].strip() for line in readme]
+    assert START_COMMAND in [line.split("  #")[0].strip() for line in readme]
+    assert code_lines(ROOT / ".ci" / "run")[-1] == TEST_COMMAND, "the last line a build prints is pytest's own summary"
+
+
+def test_the_build_script_is_a_program():
+    script = ROOT / ".ci" / "run"
+    assert os.access(script, os.X_OK)
+    assert script.read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\nset -euo pipefail\n")
+    assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
+
+
+def test_every_dependency_says_why_it_is_here():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    names = {laws.requirement_name(each) for each in wanted}
+    described = laws.described_names((ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8"))
+    assert described == names
+
+
+def test_nothing_names_the_machine_it_was_written_on():
+    found = []
+    for path in tracked_files():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        if path.name != "test_promised_commands.py":
+            found += [f"{named(path)}: {leak}" for leak in laws.leaks(text)]
+    assert not found
+
+
+def test_the_lock_file_names_only_the_public_index():
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
+    registries = {package["source"].get("registry") for package in lock["package"]} - {None}
+    assert registries == {"https://pypi.org/simple"}
+
+
+def test_the_checkers_see_a_leak_and_an_undescribed_dependency():
+    for bad in (
+        "open('/home/alice/hub/keys.json')",
+        "cd /workspace/hub",
+        "http://192.168.1.4:3141/simple",
+        "https://pypi.example.corp/simple",
+        "uv sync --index-url x",
+        "as asked for in issue 12",
+        "see DESIGN §6",
+    ):
+        assert laws.leaks(bad), bad
+    for good in (
+        "/var/lib/memoryhub",
+        "https://pypi.org",
+        "memories/models/work/x.py",
+        "/api/v1/memories",
+        "reindex = 1",
+    ):
+        assert not laws.leaks(good), good
+    assert laws.requirement_name("psycopg[binary,pool]>=3.3") == "psycopg"
+    assert laws.described_names("| `celery` | why |\n| `ruff` | why |\ntext `not-one`") == {"celery", "ruff"}
