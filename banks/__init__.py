@@ -1,0 +1,1 @@
+"""Whose memory it is: vaults, banks, agents, keys, audit."""

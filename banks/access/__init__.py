@@ -1,0 +1,20 @@
+"""Proof of who may do what in which vault. Holding an ``Access`` is the permission."""
+
+from __future__ import annotations
+
+from banks.access.access import Access, Actor, access_from_secret, access_from_user, system_access, vaults_of
+from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, KeyScope
+from banks.access.secret import InvalidKey
+
+__all__ = [
+    "ALL_SCOPES",
+    "ROLE_SCOPES",
+    "Access",
+    "Actor",
+    "InvalidKey",
+    "KeyScope",
+    "access_from_secret",
+    "access_from_user",
+    "system_access",
+    "vaults_of",
+]

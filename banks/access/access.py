@@ -1,0 +1,166 @@
+"""``Access``: made here only, first argument of every service and search function."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef, Q
+
+from banks.access.keyring import keys_of_vault
+from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, KeyScope
+from banks.access.secret import InvalidKey, digest_of, public_id_of
+from banks.models import Agent, ApiKey, KeyBank, Membership, Vault
+from memoryhub.lib.clock import now
+from memoryhub.lib.crypto import VaultKeys, same
+from memoryhub.lib.errors import Denied, NotFound
+from memoryhub.lib.sealing import gate
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+USE_IS_NOTED_EVERY = dt.timedelta(minutes=1)
+
+
+class MissingScope(Denied):
+    """The key or role lacks the scope this needs."""
+
+    code = "missing_scope"
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: kind is key, user or system; ``id`` goes into history, ``label`` is for people."""
+
+    kind: str
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One caller in one vault. ``bank_ids`` of None means every bank."""
+
+    vault: Vault
+    actor: Actor
+    scopes: frozenset[str]
+    keys: VaultKeys = field(repr=False)
+    agent: Agent | None = None
+    bank_ids: frozenset[UUID] | None = None
+    request_id: str = ""
+
+    @property
+    def vault_id(self) -> UUID:
+        """The vault everything happens in."""
+        return self.vault.pk
+
+    @property
+    def agent_id(self) -> str | None:
+        """The id that memories of the key's agent carry."""
+        return str(self.agent.pk) if self.agent else None
+
+    def has(self, scope: KeyScope) -> bool:
+        """Whether the caller holds ``scope``."""
+        return scope in self.scopes
+
+    def require(self, *scopes: KeyScope) -> None:
+        """Raises MissingScope naming what is missing."""
+        missing = [scope for scope in scopes if scope not in self.scopes]
+        if missing:
+            raise MissingScope(
+                f"This needs the scope {', '.join(missing)}, which {self.actor.label} does not have.",
+                extra={"missing_scopes": [str(scope) for scope in missing]},
+            )
+
+    def may_use_bank(self, bank_id: UUID) -> bool:
+        """Whether the caller's key reaches that bank."""
+        return self.bank_ids is None or bank_id in self.bank_ids
+
+
+def access_from_secret(secret: str, request_id: str) -> Access:
+    """The access of an API key, its vault unlocked. Raises InvalidKey; revocation counts at once."""
+    found = (
+        ApiKey.objects.select_related("vault", "agent")
+        .annotate(granted=ArraySubquery(KeyBank.objects.filter(key=OuterRef("pk")).values("bank_id")))
+        .filter(public_id=public_id_of(secret))
+        .first()
+    )
+    # An unknown id costs the same hash as a known one, so that time does not tell them apart.
+    digest = digest_of(secret)
+    at = now()
+    if found is None or not same(digest, bytes(found.digest)) or not _is_live(found, at):
+        raise InvalidKey
+    _note_use(found, at)
+    return _opened(
+        Access(
+            vault=found.vault,
+            actor=Actor("key", str(found.pk), f"key “{found.name}”"),
+            scopes=frozenset(found.scopes),
+            keys=keys_of_vault(found.vault_id),
+            agent=found.agent,
+            bank_ids=None if found.all_banks else frozenset(found.granted),
+            request_id=request_id,
+        )
+    )
+
+
+def _is_live(key: ApiKey, at: dt.datetime) -> bool:
+    return (key.revoked_at is None or key.revoked_at > at) and (key.expires_at is None or key.expires_at > at)
+
+
+def _note_use(key: ApiKey, at: dt.datetime) -> None:
+    stale = at - USE_IS_NOTED_EVERY
+    if key.last_used_at is None or key.last_used_at < stale:
+        due = Q(last_used_at=None) | Q(last_used_at__lt=stale)
+        ApiKey.objects.filter(due, pk=key.pk).update(last_used_at=at)
+
+
+def access_from_user(user: User, vault_id: UUID | None, request_id: str) -> Access:
+    """A person's access to one of their vaults (the first by name when ``vault_id`` is None), unlocked.
+
+    Raises NotFound when they are not a member: a foreign vault looks like an unknown one.
+    """
+    memberships = Membership.objects.select_related("vault").filter(user_id=user.pk, user__is_active=True)
+    if vault_id is not None:
+        memberships = memberships.filter(vault_id=vault_id)
+    membership = memberships.order_by("vault__name").first()
+    if membership is None:
+        raise NotFound("There is no such vault among yours.")
+    return _opened(
+        Access(
+            vault=membership.vault,
+            actor=Actor("user", str(user.pk), user.get_username()),
+            scopes=frozenset(ROLE_SCOPES[membership.role]),
+            keys=keys_of_vault(membership.vault_id),
+            request_id=request_id,
+        )
+    )
+
+
+def vaults_of(user: User) -> list[Vault]:
+    """The vaults a person is a member of, by name."""
+    return list(Vault.objects.filter(memberships__user_id=user.pk, memberships__user__is_active=True).order_by("name"))
+
+
+def system_access(vault_id: UUID, request_id: str = "") -> Access:
+    """The hub itself acting in a vault: jobs and management commands. Raises NotFound."""
+    vault = Vault.objects.filter(pk=vault_id).first()
+    if vault is None:
+        raise NotFound("There is no such vault.")
+    return _opened(
+        Access(
+            vault=vault,
+            actor=Actor("system", "", "the hub"),
+            scopes=ALL_SCOPES,
+            keys=keys_of_vault(vault_id),
+            request_id=request_id,
+        )
+    )
+
+
+def _opened(access: Access) -> Access:
+    gate.unlock(access.vault_id, access.keys)
+    return access

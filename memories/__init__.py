@@ -1,0 +1,1 @@
+"""What is remembered: written, found, kept clean."""

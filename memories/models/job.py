@@ -1,0 +1,57 @@
+"""Work to do later. This table is the truth; Celery is only the kick."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import models
+
+from banks.models import Vault
+from memories.rules.vocabulary import JobState
+from memoryhub.lib.clock import now
+from memoryhub.lib.ids import new_id
+from memoryhub.lib.tenancy import owned_by_vault
+
+
+class Job(models.Model):
+    """Claimed with a lease, finished only by the attempt that claimed it. ``ref`` holds ids, never content."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="jobs", db_index=False)
+    kind = models.CharField(max_length=40)
+    ref: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    #: At most one waiting job per key, so that a burst of writes leaves one job.
+    dedupe_key = models.CharField(max_length=200, null=True)  # noqa: DJ001
+    state = models.CharField(max_length=10, choices=[(value, value) for value in JobState], default=JobState.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(default=now)
+    lease_until = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
+    stage = models.CharField(max_length=80, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(null=True)
+    error = models.CharField(max_length=500, blank=True)
+    created_at = models.DateTimeField(default=now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at",)
+        constraints = (
+            owned_by_vault("job"),
+            models.UniqueConstraint(
+                fields=["vault", "kind", "dedupe_key"],
+                condition=models.Q(state=JobState.PENDING, dedupe_key__isnull=False),
+                name="job_waits_once",
+            ),
+            models.CheckConstraint(condition=models.Q(state__in=list(JobState)), name="job_state_known"),
+        )
+        indexes = (
+            models.Index(
+                fields=["due_at"], condition=models.Q(state__in=[JobState.PENDING, JobState.RUNNING]), name="job_due"
+            ),
+            models.Index(fields=["vault", "-created_at"], name="job_newest"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.state})"

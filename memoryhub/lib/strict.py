@@ -1,0 +1,94 @@
+"""The strict base of everything that comes in from outside.
+
+Refuses unknown fields, NaN and infinity, NUL and lone surrogates, booleans or fractions as integers, and nesting
+deeper than eight; accepts camelCase for any field name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from memoryhub.lib.errors import FieldError, Invalid
+
+MAX_DEPTH = 8
+_CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def snake_case(name: str) -> str:
+    """``externalWriteId`` → ``external_write_id``."""
+    return _CAMEL.sub(lambda match: "_" + match.group(1), name).lower() if not name.islower() else name
+
+
+def refuse_unstorable(value: Any, depth: int = 0) -> None:
+    """Raises PydanticCustomError where PostgreSQL's text or JSON could not hold ``value``."""
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            raise PydanticCustomError("unstorable_text", "contains NUL or a lone surrogate; remove it")
+    elif isinstance(value, Mapping | list | tuple):
+        if depth > MAX_DEPTH:
+            raise PydanticCustomError("too_deep", f"is nested deeper than {MAX_DEPTH} levels; flatten it")
+        inner = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        for item in inner:
+            refuse_unstorable(item, depth + 1)
+
+
+class StrictModel(BaseModel):
+    """A frozen input model.
+
+    ``aliases`` adds names that are not just the camelCase of a field; ``unchecked`` names fields whose parts are
+    parsed one by one later.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, strict=False)
+    aliases: ClassVar[Mapping[str, str]] = {}
+    unchecked: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _canonical_names(cls, data: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        renamed: dict[str, Any] = {}
+        for name, value in data.items():
+            key = cls._canonical(name) if isinstance(name, str) else name
+            if key in renamed:
+                raise PydanticCustomError("named_twice", "the same field is given under two names: {name}", {"name": key})
+            if key not in cls.unchecked:
+                refuse_unstorable(value)
+            renamed[key] = value
+        return renamed
+
+    @classmethod
+    def _canonical(cls, name: str) -> str:
+        if name in cls.model_fields:
+            return name
+        if name in cls.aliases:
+            return cls.aliases[name]
+        snake = snake_case(name)
+        return snake if snake in cls.model_fields else name
+
+    @classmethod
+    def parse(cls, data: Any, pointer: str = "") -> Self:
+        """The model from plain data. Raises Invalid with a pointer for every mistake (API-17)."""
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise Invalid(errors=field_errors(error, pointer)) from None
+
+
+def field_errors(error: ValidationError, pointer: str = "") -> list[FieldError]:
+    """Pydantic's findings as pointers, codes and sentences; never echoes the input."""
+    return [
+        FieldError(
+            pointer="".join([pointer, *(f"/{part}" for part in item["loc"])]) or "/",
+            code=item["type"],
+            detail=item["msg"],
+        )
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
