@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from memoryhub.lib.text import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 MAX_TERM_FREQUENCY = 255
 _PURPOSE = b"w1"  # the version of "tokenize, then hash": a new one means a new index beside the old

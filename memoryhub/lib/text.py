@@ -52,12 +52,13 @@ _HUMPS = re.compile(
 _VERSION = re.compile(r"v(\d[\w.\-]*)")
 _LONGEST_IDENTIFIER = 256  # beyond it is data (base64, hashes), not a name with humps worth splitting
 
-STOP_WORDS = frozenset(
+_STOP_WORDS = (
     "a about am an and are as at be been being but by can could did do does doing don't doesn't didn't for from had "
     "has have having he her hers him his how i i'm i've i'd i'll if in into is isn't it it's its just me my of on or "
     "our ours she should so such than that that's the their theirs them then there these they this those to too us "
-    "very was wasn't we were what what's when where which who whom why will with would you you're your yours".split()
+    "very was wasn't we were what what's when where which who whom why will with would you you're your yours"
 )
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 _local = threading.local()
 
