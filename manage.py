@@ -1,0 +1,45 @@
+#!/usr/bin/env python
+"""The door for people at a terminal: ``uv run manage.py up``, and every other command of the hub."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+
+# Django reads its settings, and with them the data folder, before it reads the options of a command.
+for position, word in enumerate(sys.argv[2:], start=2):
+    if word.startswith("--data="):
+        os.environ["MEMORYHUB_DATA"] = word.removeprefix("--data=")
+    elif word == "--data" and position + 1 < len(sys.argv):
+        os.environ["MEMORYHUB_DATA"] = sys.argv[position + 1]
+
+from django.core.management import execute_from_command_line  # noqa: E402
+
+from memoryhub.env import environment  # noqa: E402
+from memoryhub.lib.errors import HubError  # noqa: E402
+from memoryhub.local.embedded import embedded_database  # noqa: E402
+
+# `up` runs the servers itself; the others need no rows.
+STAND_ALONE = {"up", "help", "check", "makemigrations", "collectstatic", "startapp", "--help", "-h", "--version"}
+
+
+def main(words: list[str]) -> None:
+    """Run one command with the database it needs; a failure the hub knows is one sentence and exit code 1."""
+    command = words[1] if len(words) > 1 else "help"
+    stand_alone = command in STAND_ALONE or "--help" in words or "-h" in words
+    try:
+        env = environment()
+        own_server = not stand_alone and env.database_url is None
+        with embedded_database(Path(env.data)) if own_server else nullcontext():
+            execute_from_command_line(words)
+    except HubError as error:
+        sys.stderr.write(f"{error.message}\n")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv)

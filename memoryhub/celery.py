@@ -1,0 +1,32 @@
+"""The worker's entry: ``celery -A memoryhub.celery worker`` and ``… beat``."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from celery import Celery, signals
+
+from memoryhub.env import secrets
+from memoryhub.local.processes import leave_with_parent
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+
+app = Celery("memoryhub")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+
+@signals.worker_process_init.connect
+def _leave_with_the_worker(**_: Any) -> None:
+    leave_with_parent()
+
+
+@signals.worker_init.connect
+def _refuse_without_keys(**_: Any) -> None:
+    secrets()
+
+
+@signals.setup_logging.connect
+def _keep_djangos_logging(**_: Any) -> None:
+    """Connected so that Celery leaves the logging that the settings made alone."""

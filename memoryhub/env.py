@@ -1,0 +1,197 @@
+"""The typed environment: every variable the hub reads, and the secrets it must have.
+
+Read once per process. A mistake is reported as one sentence that lists everything that is wrong (CFG-01).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from pydantic import Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memoryhub.lib.errors import HubError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+SECRET_CHARACTERS = 32
+
+
+class EnvironmentInvalid(HubError):
+    """An environment variable has a value the hub cannot use."""
+
+    code = "environment"
+
+
+class SecretsMissing(HubError):
+    """A secret the hub cannot run without is not there."""
+
+    code = "secrets_missing"
+
+
+class Environment(BaseSettings):
+    """What the surroundings say; the names are ``MEMORYHUB_`` and the field in capitals unless an alias is given."""
+
+    model_config = SettingsConfigDict(env_prefix="MEMORYHUB_", env_ignore_empty=True, extra="ignore", frozen=True)
+
+    data: Path = BASE_DIR / "var"
+    database_url: str | None = Field(None, validation_alias="DATABASE_URL")
+    broker_url: str | None = Field(None, validation_alias="BROKER_URL")
+
+    keys: SecretStr | None = None
+    keys_file: Path | None = None
+    active_key: int | None = Field(None, ge=1)
+    secret_key: SecretStr | None = Field(None, min_length=SECRET_CHARACTERS)
+    secret_key_file: Path | None = None
+    pepper: SecretStr | None = Field(None, min_length=SECRET_CHARACTERS)
+    pepper_file: Path | None = None
+
+    debug: bool = False
+    allowed_hosts: str = ""
+    public_url: str | None = Field(None, pattern=r"^https?://[^/\s]+/?$")
+    process: Literal["web", "worker", "command"] = "command"
+    web_workers: int = Field(1, ge=1, le=32)
+    web_threads: int = Field(8, ge=1, le=64)
+    rate_limit_reads: int = Field(30_000, ge=0)  # requests a minute and key; 0 is no limit
+    rate_limit_writes: int = Field(12_000, ge=0)
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    log_format: Literal["json", "console"] = "json"
+
+    embedder: Literal["wordllama", "openai", "none"] = "wordllama"
+    embedder_url: str | None = None
+    embedder_model: str | None = None
+    embedder_key: SecretStr | None = None
+    embedder_dimensions: int | None = Field(None, ge=1, le=4000)
+    embedder_allow_private: bool = False
+
+    @model_validator(mode="after")
+    def _embedder_is_complete(self) -> Self:
+        if self.embedder == "openai" and not (self.embedder_url and self.embedder_model):
+            raise ValueError("MEMORYHUB_EMBEDDER=openai also needs MEMORYHUB_EMBEDDER_URL and MEMORYHUB_EMBEDDER_MODEL")
+        return self
+
+    @property
+    def hosts(self) -> list[str]:
+        """The host names the web server answers to; this machine's own by default."""
+        named = [host.strip() for host in self.allowed_hosts.split(",") if host.strip()]
+        public = [self.public_url.split("//")[1].rstrip("/").rsplit(":", 1)[0]] if self.public_url else []
+        return ["localhost", ".localhost", "127.0.0.1", "[::1]", *public, *named]
+
+    @property
+    def is_https(self) -> bool:
+        """Whether people reach the hub over https (MEMORYHUB_PUBLIC_URL says so)."""
+        return bool(self.public_url and self.public_url.startswith("https://"))
+
+
+@dataclass(frozen=True, repr=False)
+class Secrets:
+    """The master keys by id, which of them seals new data, Django's secret key and the pepper of API keys."""
+
+    keys: Mapping[int, bytes]
+    active: int
+    secret_key: str
+    pepper: bytes
+
+
+@cache
+def environment() -> Environment:
+    """The environment of this process. Raises EnvironmentInvalid naming every variable that is wrong."""
+    try:
+        return Environment()
+    except ValidationError as error:
+        raise EnvironmentInvalid(_sentence(error)) from None
+
+
+@cache
+def secrets() -> Secrets:
+    """The secrets, from the environment or else from ``keys.json`` in the data folder.
+
+    Raises SecretsMissing when one is not there and EnvironmentInvalid when one cannot be read.
+    """
+    env = environment()
+    stored = stored_secrets(env.data)
+    keys, active = _master_keys(env, stored)
+    secret_key = _text(env.secret_key, env.secret_key_file) or stored.get("secret_key")
+    pepper = _text(env.pepper, env.pepper_file) or stored.get("pepper")
+    found = {"MEMORYHUB_KEYS": keys, "MEMORYHUB_SECRET_KEY": secret_key, "MEMORYHUB_PEPPER": pepper}
+    missing = [name for name, value in found.items() if not value]
+    if missing or active is None or not secret_key or not pepper:
+        raise SecretsMissing(
+            f"Missing: {', '.join(missing)}. Set them, or bring back {keys_file(env.data)} of this hub; "
+            "without the encryption key nothing that is stored can be read."
+        )
+    return Secrets(keys=keys, active=active, secret_key=secret_key, pepper=pepper.encode())
+
+
+def keys_file(data: Path) -> Path:
+    """Where the embedded default keeps the secrets it made."""
+    return data.expanduser().resolve() / "keys.json"
+
+
+def stored_secrets(data: Path) -> dict[str, Any]:
+    """The content of ``keys.json``, empty when there is none. Raises EnvironmentInvalid when it is damaged."""
+    path = keys_file(data)
+    try:
+        stored = json.loads(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise EnvironmentInvalid(f"{path} cannot be read ({type(error).__name__}); restore it from a backup.") from None
+    if not isinstance(stored, dict):
+        raise EnvironmentInvalid(f"{path} does not hold the hub's secrets; bring it back from a backup.")
+    return stored
+
+
+def parse_keys(text: str) -> dict[int, bytes]:
+    """``1:BASE64,2:BASE64`` as key ids and bytes. Raises EnvironmentInvalid."""
+    pairs = [part.strip().partition(":") for part in text.replace("\n", ",").split(",") if part.strip()]
+    return _decoded({key_id.strip(): value.strip() for key_id, _, value in pairs}, "MEMORYHUB_KEYS")
+
+
+def _master_keys(env: Environment, stored: Mapping[str, Any]) -> tuple[dict[int, bytes], int | None]:
+    text = _text(env.keys, env.keys_file)
+    if text and text.startswith("{"):
+        stored, text = json.loads(text), None
+    keys = parse_keys(text) if text else _decoded(stored.get("keys", {}), "keys.json")
+    active = env.active_key or (None if text else stored.get("active")) or max(keys, default=None)
+    return keys, active
+
+
+def _decoded(pairs: Mapping[str, str], source: str) -> dict[int, bytes]:
+    keys: dict[int, bytes] = {}
+    for key_id, value in pairs.items():
+        try:
+            keys[int(key_id)] = base64.b64decode(value, validate=True)
+        except (ValueError, binascii.Error):
+            raise EnvironmentInvalid(
+                f"{source} must look like 1:BASE64,2:BASE64, with 32 random bytes each; key {key_id[:12]!r} does not."
+            ) from None
+    return keys
+
+
+def _text(value: SecretStr | None, path: Path | None) -> str | None:
+    if value is not None:
+        return value.get_secret_value()
+    if path is None:
+        return None
+    try:
+        return path.read_text().strip()
+    except OSError as error:
+        raise EnvironmentInvalid(f"The secret file {path} cannot be read: {error.strerror}.") from None
+
+
+def _sentence(error: ValidationError) -> str:
+    wrong = []
+    for item in error.errors(include_url=False, include_input=False):
+        name = str(item["loc"][0]) if item["loc"] else ""
+        variable = name if name.isupper() else f"MEMORYHUB_{name.upper()}"
+        wrong.append(f"{variable}: {item['msg']}" if name else item["msg"].removeprefix("Value error, "))
+    return f"The environment is not usable: {'; '.join(wrong)}."
