@@ -66,7 +66,8 @@ def where_it_passed(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     exception = _exception(info)
     if exception is None:
         return event
-    chain, frames = [], traceback.extract_tb(exception.__traceback__)
+    chain: list[str] = []
+    frames = traceback.extract_tb(exception.__traceback__)
     cause: BaseException | None = exception
     while cause is not None and len(chain) < 5:
         chain.append(f"{type(cause).__module__}.{type(cause).__qualname__}")

@@ -70,5 +70,5 @@ def _create() -> None:
                 f"PostgreSQL does not run as root, and {tool} could not add {NAME}: {done.stderr.strip()}."
             )
     raise NoSystemUser(
-        f"PostgreSQL does not run as root: add a system user named {NAME}, run the hub as another user, or set DATABASE_URL."
+        f"PostgreSQL does not run as root: add a system user {NAME}, run the hub as another user, or set DATABASE_URL."
     )
