@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import PurePath
+from collections.abc import Iterator
+from pathlib import PurePath
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import tomllib
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.contracts import laws
 from tests.contracts.tree import ROOT, named, tracked_files
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TEST_COMMAND = "uv run pytest"
 START_COMMAND = "pip install uv && uv run manage.py up --demo"

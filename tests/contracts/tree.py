@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ast
 import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("memoryhub", "memories", "banks")

@@ -1,0 +1,115 @@
+"""The hub that is measured: a throwaway one of the bench's own, or one somebody points at."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from memories.management.bench.client import BenchFailed, HubClient
+from memoryhub.env import BASE_DIR
+from memoryhub.local.datadir import locate
+from memoryhub.local.processes import Child, Command, start
+
+READY_WITHIN = 120.0
+NOT_ITS_OWN = ("DATABASE_URL", "BROKER_URL", "MEMORYHUB_DATA")
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Where it answers; the database address and the process are known only for a hub of our own."""
+
+    url: str
+    key: str
+    database_url: str | None = None
+    process: int | None = None
+
+
+@contextmanager
+def throwaway_hub() -> Iterator[Hub]:
+    """A fresh hub on a free port, gone with its data when the block ends. Raises BenchFailed when it does not start."""
+    folder = Path(tempfile.mkdtemp(prefix="memoryhub-bench-"))
+    data = folder / "data"
+    command = Command(
+        name="hub",
+        words=[sys.executable, str(BASE_DIR / "manage.py"), "up", "--port", str(_free_port()), "--data", str(data)],
+        log=folder / "hub.log",
+        environment={name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN},
+        stop_signal=signal.SIGINT,
+        patience=30.0,
+    )
+    child = start(command)
+    storage = [str(folder)]
+    try:
+        bootstrap = _wait_until_ready(child, data / "bootstrap.json")
+        storage += bootstrap["storage"]
+        yield Hub(bootstrap["url"], bootstrap["api_key"], locate(data).database_url, child.process.pid)
+    finally:
+        child.stop()
+        for path in storage:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def resident_megabytes(process: int) -> dict[str, float]:
+    """The largest resident process of each kind below ``up``: web, worker, beat."""
+    largest: dict[str, float] = {}
+    for child in psutil.Process(process).children(recursive=True):
+        try:
+            kind = _kind(child.cmdline())
+            size = child.memory_info().rss / 2**20
+        except (psutil.NoSuchProcess, psutil.ZombieProcess):
+            continue  # it ended while we looked
+        if kind:
+            largest[kind] = max(size, largest.get(kind, 0.0))
+    return largest
+
+
+def _kind(words: list[str]) -> str | None:
+    line = " ".join(words)
+    if "granian" in line:
+        return "web"
+    if "celery" in line:
+        return "beat" if " beat" in line else "worker"
+    return None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_ready(child: Child, bootstrap: Path) -> dict[str, str]:
+    deadline = time.monotonic() + READY_WITHIN
+    while time.monotonic() < deadline:
+        if child.exit_code is not None:
+            break
+        if bootstrap.exists():
+            told: dict[str, str] = json.loads(bootstrap.read_text())
+            if _answers(told["url"], told["api_key"]):
+                return told
+        time.sleep(0.1)
+    raise BenchFailed(f"The hub did not start: {child.command.log.read_text()[-2000:]}")
+
+
+def _answers(url: str, key: str) -> bool:
+    client = HubClient(url, key)
+    try:
+        client.get("/health/ready")
+    except BenchFailed:
+        return False
+    finally:
+        client.close()
+    return True

@@ -1,0 +1,183 @@
+"""What is measured: every number is taken at the client, over HTTP, except the bare SQL query beside it."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import psycopg
+
+from memories.management.bench.client import HubClient
+from memories.management.bench.hub import Hub, resident_megabytes
+from memories.management.bench.load import BATCH
+from memories.management.bench.words import Author
+from memories.models import Embedding
+
+type Numbers = dict[str, float]
+
+WARM_UP = 10
+CLIENTS = 4
+BATCHES = 6
+NEIGHBOURS = 100
+LISTS = {
+    "list.page": "limit=50",
+    "list.filtered": "limit=50&bank=Work&type=fact&min_importance=3",
+    "list.facets": "limit=50&facets=bank,type,category,status,agent_id,user_id",
+    "list.text": "limit=50&q=deadline",
+}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A hub with a filled vault, and how much to ask of it."""
+
+    hub: Hub
+    author: Author
+    memories: int
+    requests: int
+    next_number: int
+    """The first memory number not used yet, so that what is written is new and not a duplicate."""
+
+    def client(self) -> HubClient:
+        return HubClient(self.hub.url, self.hub.key)
+
+
+def measure_floor(bench: Bench) -> Numbers:
+    """The cheapest request there is: what HTTP and this client cost by themselves."""
+    client = bench.client()
+    return _latencies("floor", (client.get("/health/live").seconds for _ in range(bench.requests)))
+
+
+def measure_write(bench: Bench) -> Numbers:
+    """Single writes one after the other, then from four clients at once, then batches of 500."""
+    one, four, batches = _split(bench)
+    client = bench.client()
+    outcomes: list[str] = []
+    numbers = _latencies("write.one", _writes(client, bench.author, one, outcomes))
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        shares = [four[offset::CLIENTS] for offset in range(CLIENTS)]
+        futures = [pool.submit(list, _writes(bench.client(), bench.author, share, outcomes)) for share in shares]
+        seconds = [each for future in futures for each in future.result()]
+    elapsed = time.perf_counter() - started
+    numbers |= _latencies("write.four", seconds, warm_up=0) | {"write.four.per_second": len(seconds) / elapsed}
+
+    rates = list(_batch_rates(client, bench.author, batches))
+    numbers |= {
+        "batch.sustained_per_second": statistics.harmonic_mean(rates),
+        "batch.burst_per_second": max(rates),
+        "write.created_share": outcomes.count("created") / len(outcomes),
+    }
+    return numbers
+
+
+def measure_search(bench: Bench) -> Numbers:
+    """Searches for memories that are there, with every stage on, and the bare neighbour query on the same rows."""
+    client = bench.client()
+    dice = random.Random(bench.author.seed)
+    questions = [bench.author.question(dice.randrange(bench.memories)) for _ in range(bench.requests)]
+    numbers = _latencies(
+        "search", (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}).seconds for text in questions)
+    )
+    if bench.hub.database_url:
+        bare = _latencies("neighbours", neighbour_queries(bench.hub.database_url, min(bench.requests, 200)))
+        ratio = numbers["search.p50_ms"] / bare["neighbours.p50_ms"]
+        numbers |= bare | {"search.times_neighbours": ratio}
+    return numbers
+
+
+def measure_list(bench: Bench) -> Numbers:
+    """The list as a browser asks for it: a page, filtered, with facets, by text, and far down."""
+    client = bench.client()
+    rounds = max(bench.requests // 4, 5)
+    numbers: Numbers = {}
+    for name, query in LISTS.items():
+        path = f"/api/v1/memories?{query}"
+        numbers |= _latencies(name, (client.get(path).seconds for _ in range(rounds)), warm_up=3)
+    return numbers | _latencies("list.next_pages", islice(_following(client), rounds), warm_up=0)
+
+
+def measure_memory(bench: Bench) -> Numbers:
+    """Resident megabytes of the largest web and worker process, after the work above."""
+    if bench.hub.process is None:
+        return {}
+    return {f"memory.{kind}_mb": size for kind, size in resident_megabytes(bench.hub.process).items()}
+
+
+MEASURES: dict[str, Callable[[Bench], Numbers]] = {
+    "write": measure_write,
+    "search": measure_search,
+    "list": measure_list,
+}
+
+
+def neighbour_queries(database_url: str, count: int) -> Iterator[float]:
+    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault."""
+    table = Embedding._meta.db_table
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        largest = connection.execute(
+            f"SELECT vault_id, space_id FROM {table} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
+        ).fetchone()
+        if largest is None:
+            return
+        sample = f"SELECT vector::text FROM {table} WHERE vault_id = %s AND space_id = %s ORDER BY random() LIMIT %s"
+        vectors = [row[0] for row in connection.execute(sample, (*largest, count)).fetchall()]
+        query = (
+            f"SELECT memory_id FROM {table} WHERE vault_id = %s AND space_id = %s"
+            f" ORDER BY vector <=> %s::halfvec LIMIT {NEIGHBOURS}"
+        )
+        for vector in vectors:
+            started = time.perf_counter()
+            connection.execute(query, (*largest, vector)).fetchall()
+            yield time.perf_counter() - started
+
+
+def _split(bench: Bench) -> tuple[range, range, range]:
+    """Fresh memory numbers for the three parts of the write measurement."""
+    first = bench.next_number
+    second = first + bench.requests + WARM_UP
+    third = second + bench.requests
+    return range(first, second), range(second, third), range(third, third + BATCHES * min(BATCH, bench.memories))
+
+
+def _writes(client: HubClient, author: Author, numbers: Iterable[int], outcomes: list[str]) -> Iterator[float]:
+    for number in numbers:
+        answer = client.post("/api/v1/memories", author.memory(number))
+        outcomes.append(answer.json()["outcome"])
+        yield answer.seconds
+
+
+def _batch_rates(client: HubClient, author: Author, numbers: range) -> Iterator[float]:
+    size = len(numbers) // BATCHES
+    for start in range(numbers.start, numbers.stop, size):
+        items = [author.memory(number) for number in range(start, start + size)]
+        yield size / client.post("/api/v1/memories/batch", {"items": items}).seconds
+
+
+def _following(client: HubClient) -> Iterator[float]:
+    """Page after page through the cursor, from the newest on."""
+    path: str | None = "/api/v1/memories?limit=50"
+    while path:
+        answer = client.get(path)
+        yield answer.seconds
+        page: dict[str, Any] = answer.json()
+        path = f"/api/v1/memories?limit=50&cursor={page['next_cursor']}" if page["next_cursor"] else None
+
+
+def _latencies(name: str, seconds: Iterable[float], warm_up: int = WARM_UP) -> Numbers:
+    """p50 and p95 in milliseconds; the first calls are made and not counted."""
+    taken = sorted(list(seconds)[warm_up:])
+    if not taken:
+        return {}
+    return {
+        f"{name}.p50_ms": statistics.median(taken) * 1000,
+        f"{name}.p95_ms": taken[min(len(taken) - 1, round(0.95 * len(taken)))] * 1000,
+        f"{name}.count": float(len(taken)),
+    }

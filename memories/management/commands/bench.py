@@ -1,0 +1,73 @@
+"""``manage.py bench``: how fast the hub is, measured from outside on a vault of the size asked for."""
+
+from __future__ import annotations
+
+import json
+import time
+from argparse import ArgumentParser
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from memories.management.bench.client import BenchFailed
+from memories.management.bench.hub import Hub, throwaway_hub
+from memories.management.bench.load import fill, wait_for_jobs
+from memories.management.bench.measure import MEASURES, Bench, Numbers, measure_floor, measure_memory
+from memories.management.bench.report import as_json, as_table
+from memories.management.bench.words import Author
+
+
+class Command(BaseCommand):
+    """Starts a throwaway hub, fills it, measures it, and removes it again."""
+
+    help = "Measure writing, searching or listing on a vault of N synthetic memories (in a throwaway hub unless --url)."
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("what", nargs="+", choices=[*MEASURES], help="what to measure; the vault is filled once")
+        parser.add_argument("--memories", type=int, default=10_000, metavar="N", help="size of the vault (10,000)")
+        parser.add_argument("--requests", type=int, default=400, metavar="N", help="calls per measurement (400)")
+        parser.add_argument("--seed", type=int, default=1, help="equal seeds write equal memories")
+        parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here as well")
+        parser.add_argument("--url", help="measure a hub that runs already; it will keep what is written")
+        parser.add_argument("--key", help="API key for --url, with the scope import")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if bool(options["url"]) != bool(options["key"]):
+            raise CommandError("Give --url and --key together, or neither.")
+        given = Hub(options["url"], options["key"]) if options["url"] else None
+        console = Console(stderr=True)
+        try:
+            with nullcontext(given) if given else throwaway_hub() as hub:
+                numbers = self._measure(hub, options, console)
+        except BenchFailed as error:
+            raise CommandError(error.message) from error
+        Console(file=self.stdout).print(as_table(options["memories"], numbers))
+        if options["json"]:
+            options["json"].write_text(json.dumps(as_json(options["memories"], numbers), indent=2) + "\n")
+            self.stdout.write(f"The same numbers are in {options['json']}.")
+
+    def _measure(self, hub: Hub, options: dict[str, Any], console: Console) -> Numbers:
+        author, size = Author(options["seed"]), options["memories"]
+        # In a hub that is kept, numbers must not repeat those of an earlier run: their texts would be duplicates.
+        next_number = size if hub.process else size + int(time.time()) * 1_000
+        bench = Bench(hub, author, size, options["requests"], next_number)
+        client = bench.client()
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console) as progress:
+            task = progress.add_task("filling", total=size)
+            filling = fill(client, author, size, lambda more: progress.advance(task, more))
+            progress.add_task("waiting for jobs", total=None)
+            waited = wait_for_jobs(client)
+        numbers = measure_floor(bench)
+        if filling.written:
+            numbers |= {"fill.per_second": filling.written / filling.seconds, "fill.jobs_seconds": waited}
+            numbers |= {"fill.created_share": filling.created / filling.written}
+        for what in dict.fromkeys(options["what"]):
+            console.print(f"measuring {what} …")
+            numbers |= MEASURES[what](bench)
+        return numbers | measure_memory(bench)
