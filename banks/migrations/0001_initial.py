@@ -2,15 +2,15 @@
 
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import memoryhub.lib.clock
-import memoryhub.lib.ids
-import memoryhub.lib.tenancy
 from django.conf import settings
 from django.db import migrations, models
 
+import memoryhub.lib.clock
+import memoryhub.lib.ids
+import memoryhub.lib.tenancy
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -19,296 +19,513 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='Agent',
+            name="Agent",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=100)),
-                ('description', models.CharField(blank=True, default='', max_length=500)),
-                ('is_isolated', models.BooleanField(default=False)),
-                ('trust_ceiling', models.CharField(default='verified', max_length=10)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('updated_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("description", models.CharField(blank=True, default="", max_length=500)),
+                ("is_isolated", models.BooleanField(default=False)),
+                ("trust_ceiling", models.CharField(default="verified", max_length=10)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("updated_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
             ],
             options={
-                'ordering': ('vault', 'name'),
+                "ordering": ("vault", "name"),
             },
         ),
         migrations.CreateModel(
-            name='Bank',
+            name="Bank",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=50)),
-                ('name_key', models.CharField(editable=False, max_length=100)),
-                ('slug', models.SlugField(max_length=60)),
-                ('description', models.CharField(blank=True, default='', max_length=500)),
-                ('is_default', models.BooleanField(default=False)),
-                ('is_hidden', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('updated_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=50)),
+                ("name_key", models.CharField(editable=False, max_length=100)),
+                ("slug", models.SlugField(max_length=60)),
+                ("description", models.CharField(blank=True, default="", max_length=500)),
+                ("is_default", models.BooleanField(default=False)),
+                ("is_hidden", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("updated_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
             ],
             options={
-                'ordering': ('vault', 'name'),
+                "ordering": ("vault", "name"),
             },
         ),
         migrations.CreateModel(
-            name='KeyCheck',
+            name="KeyCheck",
             fields=[
-                ('id', models.PositiveBigIntegerField(primary_key=True, serialize=False)),
-                ('value', models.BinaryField()),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("id", models.PositiveBigIntegerField(primary_key=True, serialize=False)),
+                ("value", models.BinaryField()),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
             ],
         ),
         migrations.CreateModel(
-            name='Vault',
+            name="Vault",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=100, unique=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('next_doc_no', models.IntegerField(default=0)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, unique=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("next_doc_no", models.IntegerField(default=0)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='ApiKey',
+            name="ApiKey",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=100)),
-                ('public_id', models.CharField(max_length=8, unique=True)),
-                ('digest', models.BinaryField()),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list)),
-                ('all_banks', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('expires_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('agent', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='banks.agent')),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('rotated_from', models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='banks.apikey')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("public_id", models.CharField(max_length=8, unique=True)),
+                ("digest", models.BinaryField()),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=40), default=list),
+                ),
+                ("all_banks", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("expires_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        blank=True,
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="api_keys",
+                        to="banks.agent",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "rotated_from",
+                    models.ForeignKey(
+                        blank=True,
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="banks.apikey",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('vault', '-created_at'),
-            },
-        ),
-        migrations.AddField(
-            model_name='agent',
-            name='default_bank',
-            field=models.ForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='banks.bank'),
-        ),
-        migrations.CreateModel(
-            name='KeyBank',
-            fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('bank', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='banks.bank')),
-                ('key', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='banks.apikey')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='apikey',
-            name='banks',
-            field=models.ManyToManyField(related_name='+', through='banks.KeyBank', to='banks.bank'),
-        ),
-        migrations.CreateModel(
-            name='PreferredBank',
-            fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('agent', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='banks.agent')),
-                ('bank', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to='banks.bank')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
-            ],
-        ),
-        migrations.AddField(
-            model_name='agent',
-            name='preferred_banks',
-            field=models.ManyToManyField(blank=True, related_name='preferred_by', through='banks.PreferredBank', to='banks.bank'),
-        ),
-        migrations.CreateModel(
-            name='Membership',
-            fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('role', models.CharField(choices=[('owner', 'Owner'), ('editor', 'Editor'), ('viewer', 'Viewer')], default='viewer', max_length=10)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='banks.vault')),
-            ],
-            options={
-                'ordering': ('vault', 'created_at'),
-            },
-        ),
-        migrations.AddField(
-            model_name='bank',
-            name='vault',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='banks', to='banks.vault'),
-        ),
-        migrations.CreateModel(
-            name='AuditEntry',
-            fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('actor_kind', models.CharField(max_length=10)),
-                ('actor_id', models.CharField(blank=True, max_length=40)),
-                ('action', models.CharField(max_length=40)),
-                ('target_kind', models.CharField(max_length=30)),
-                ('target_id', models.UUIDField(null=True)),
-                ('version_before', models.IntegerField(null=True)),
-                ('version_after', models.IntegerField(null=True)),
-                ('changeset_id', models.UUIDField(null=True)),
-                ('request_id', models.CharField(blank=True, max_length=64)),
-                ('chain_hash', models.BinaryField(null=True)),
-                ('vault', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='audit', to='banks.vault')),
-            ],
-            options={
-                'ordering': ('-id',),
+                "ordering": ("vault", "-created_at"),
             },
         ),
         migrations.AddField(
-            model_name='apikey',
-            name='vault',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='api_keys', to='banks.vault'),
+            model_name="agent",
+            name="default_bank",
+            field=models.ForeignKey(
+                blank=True,
+                db_constraint=False,
+                null=True,
+                on_delete=django.db.models.deletion.PROTECT,
+                related_name="+",
+                to="banks.bank",
+            ),
+        ),
+        migrations.CreateModel(
+            name="KeyBank",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "bank",
+                    models.ForeignKey(
+                        db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to="banks.bank"
+                    ),
+                ),
+                (
+                    "key",
+                    models.ForeignKey(
+                        db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to="banks.apikey"
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
+            ],
         ),
         migrations.AddField(
-            model_name='agent',
-            name='vault',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='agents', to='banks.vault'),
+            model_name="apikey",
+            name="banks",
+            field=models.ManyToManyField(related_name="+", through="banks.KeyBank", to="banks.bank"),
         ),
         migrations.CreateModel(
-            name='VaultKey',
+            name="PreferredBank",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('master_key_id', models.PositiveBigIntegerField()),
-                ('wrapped', models.BinaryField()),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='data_keys', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to="banks.agent"
+                    ),
+                ),
+                (
+                    "bank",
+                    models.ForeignKey(
+                        db_constraint=False, on_delete=django.db.models.deletion.CASCADE, to="banks.bank"
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
+            ],
+        ),
+        migrations.AddField(
+            model_name="agent",
+            name="preferred_banks",
+            field=models.ManyToManyField(
+                blank=True, related_name="preferred_by", through="banks.PreferredBank", to="banks.bank"
+            ),
+        ),
+        migrations.CreateModel(
+            name="Membership",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("owner", "Owner"), ("editor", "Editor"), ("viewer", "Viewer")],
+                        default="viewer",
+                        max_length=10,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="banks.vault",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('vault', 'version'),
+                "ordering": ("vault", "created_at"),
+            },
+        ),
+        migrations.AddField(
+            model_name="bank",
+            name="vault",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="banks", to="banks.vault"
+            ),
+        ),
+        migrations.CreateModel(
+            name="AuditEntry",
+            fields=[
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("actor_kind", models.CharField(max_length=10)),
+                ("actor_id", models.CharField(blank=True, max_length=40)),
+                ("action", models.CharField(max_length=40)),
+                ("target_kind", models.CharField(max_length=30)),
+                ("target_id", models.UUIDField(null=True)),
+                ("version_before", models.IntegerField(null=True)),
+                ("version_after", models.IntegerField(null=True)),
+                ("changeset_id", models.UUIDField(null=True)),
+                ("request_id", models.CharField(blank=True, max_length=64)),
+                ("chain_hash", models.BinaryField(null=True)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="audit",
+                        to="banks.vault",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("-id",),
+            },
+        ),
+        migrations.AddField(
+            model_name="apikey",
+            name="vault",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="api_keys", to="banks.vault"
+            ),
+        ),
+        migrations.AddField(
+            model_name="agent",
+            name="vault",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="agents", to="banks.vault"
+            ),
+        ),
+        migrations.CreateModel(
+            name="VaultKey",
+            fields=[
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("master_key_id", models.PositiveBigIntegerField()),
+                ("wrapped", models.BinaryField()),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="data_keys",
+                        to="banks.vault",
+                    ),
+                ),
+            ],
+            options={
+                "ordering": ("vault", "version"),
             },
         ),
         migrations.CreateModel(
-            name='SettingValue',
+            name="SettingValue",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('level', models.CharField(choices=[('system', 'system'), ('vault', 'vault'), ('bank', 'bank'), ('agent', 'agent')], max_length=10)),
-                ('target', models.UUIDField(blank=True, null=True)),
-                ('key', models.CharField(max_length=80)),
-                ('value', models.JSONField()),
-                ('updated_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('vault', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='settings', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "level",
+                    models.CharField(
+                        choices=[("system", "system"), ("vault", "vault"), ("bank", "bank"), ("agent", "agent")],
+                        max_length=10,
+                    ),
+                ),
+                ("target", models.UUIDField(blank=True, null=True)),
+                ("key", models.CharField(max_length=80)),
+                ("value", models.JSONField()),
+                ("updated_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="settings",
+                        to="banks.vault",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('level', 'key'),
-                'constraints': [models.UniqueConstraint(fields=('vault', 'id'), name='setting_vault_id_id'), models.UniqueConstraint(fields=('vault', 'level', 'target', 'key'), name='setting_once', nulls_distinct=False), models.CheckConstraint(condition=models.Q(models.Q(('level', 'system'), ('vault', None)), models.Q(models.Q(('level', 'system'), _negated=True), models.Q(('vault', None), _negated=True)), _connector='OR'), name='setting_system_has_no_vault')],
+                "ordering": ("level", "key"),
+                "constraints": [
+                    models.UniqueConstraint(fields=("vault", "id"), name="setting_vault_id_id"),
+                    models.UniqueConstraint(
+                        fields=("vault", "level", "target", "key"), name="setting_once", nulls_distinct=False
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("level", "system"), ("vault", None)),
+                            models.Q(
+                                models.Q(("level", "system"), _negated=True), models.Q(("vault", None), _negated=True)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="setting_system_has_no_vault",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='preferredbank',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='preferredbank_vault_id_id'),
+            model_name="preferredbank",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="preferredbank_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='preferredbank',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='agent', name='preferredbank_agent_same_vault', to='banks.Agent'),
+            model_name="preferredbank",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="agent", name="preferredbank_agent_same_vault", to="banks.Agent"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='preferredbank',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='bank', name='preferredbank_bank_same_vault', to='banks.Bank'),
+            model_name="preferredbank",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="bank", name="preferredbank_bank_same_vault", to="banks.Bank"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='preferredbank',
-            constraint=models.UniqueConstraint(fields=('agent', 'bank'), name='preferredbank_once'),
+            model_name="preferredbank",
+            constraint=models.UniqueConstraint(fields=("agent", "bank"), name="preferredbank_once"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='membership_vault_id_id'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="membership_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('vault', 'user'), name='membership_once'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("vault", "user"), name="membership_once"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['owner', 'editor', 'viewer'])), name='membership_role_known'),
+            model_name="membership",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role__in", ["owner", "editor", "viewer"])), name="membership_role_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='keybank',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='keybank_vault_id_id'),
+            model_name="keybank",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="keybank_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='keybank',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='key', name='keybank_key_same_vault', to='banks.ApiKey'),
+            model_name="keybank",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="key", name="keybank_key_same_vault", to="banks.ApiKey"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='keybank',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='bank', name='keybank_bank_same_vault', to='banks.Bank'),
+            model_name="keybank",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="bank", name="keybank_bank_same_vault", to="banks.Bank"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='keybank',
-            constraint=models.UniqueConstraint(fields=('key', 'bank'), name='keybank_once'),
+            model_name="keybank",
+            constraint=models.UniqueConstraint(fields=("key", "bank"), name="keybank_once"),
         ),
         migrations.AddConstraint(
-            model_name='bank',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='bank_vault_id_id'),
+            model_name="bank",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="bank_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='bank',
-            constraint=models.UniqueConstraint(fields=('vault', 'name_key'), name='bank_name_once'),
+            model_name="bank",
+            constraint=models.UniqueConstraint(fields=("vault", "name_key"), name="bank_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='bank',
-            constraint=models.UniqueConstraint(fields=('vault', 'slug'), name='bank_slug_once'),
+            model_name="bank",
+            constraint=models.UniqueConstraint(fields=("vault", "slug"), name="bank_slug_once"),
         ),
         migrations.AddConstraint(
-            model_name='bank',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_default', True)), fields=('vault',), name='bank_one_default'),
+            model_name="bank",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_default", True)), fields=("vault",), name="bank_one_default"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='bank',
-            constraint=models.CheckConstraint(condition=models.Q(('is_default', True), ('is_hidden', True), _negated=True), name='bank_default_is_visible'),
+            model_name="bank",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("is_default", True), ("is_hidden", True), _negated=True),
+                name="bank_default_is_visible",
+            ),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['vault', 'target_id'], name='audit_vault_target'),
+            model_name="auditentry",
+            index=models.Index(fields=["vault", "target_id"], name="audit_vault_target"),
         ),
         migrations.AddConstraint(
-            model_name='auditentry',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='audit_vault_id_id'),
+            model_name="auditentry",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="audit_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='apikey',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='apikey_vault_id_id'),
+            model_name="apikey",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="apikey_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='apikey',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='agent', name='apikey_agent_same_vault', to='banks.Agent'),
+            model_name="apikey",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="agent", name="apikey_agent_same_vault", to="banks.Agent"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='apikey',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='rotated_from', name='apikey_rotated_from_same_vault', to='banks.ApiKey'),
+            model_name="apikey",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="rotated_from", name="apikey_rotated_from_same_vault", to="banks.ApiKey"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='agent_vault_id_id'),
+            model_name="agent",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="agent_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='default_bank', name='agent_default_bank_same_vault', to='banks.Bank'),
+            model_name="agent",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="default_bank", name="agent_default_bank_same_vault", to="banks.Bank"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.UniqueConstraint(fields=('vault', 'name'), name='agent_name_once'),
+            model_name="agent",
+            constraint=models.UniqueConstraint(fields=("vault", "name"), name="agent_name_once"),
         ),
         migrations.AddConstraint(
-            model_name='agent',
-            constraint=models.CheckConstraint(condition=models.Q(('trust_ceiling__in', ['untrusted', 'inferred', 'stated', 'verified'])), name='agent_trust_ceiling_known'),
+            model_name="agent",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("trust_ceiling__in", ["untrusted", "inferred", "stated", "verified"])),
+                name="agent_trust_ceiling_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='vaultkey',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='vaultkey_vault_id_id'),
+            model_name="vaultkey",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="vaultkey_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='vaultkey',
-            constraint=models.UniqueConstraint(fields=('vault', 'version'), name='vaultkey_version'),
+            model_name="vaultkey",
+            constraint=models.UniqueConstraint(fields=("vault", "version"), name="vaultkey_version"),
         ),
     ]

@@ -20,7 +20,9 @@ class ApiKey(models.Model):
     """``public_id`` finds the row, ``digest`` proves the secret. No rows in ``banks`` means every bank."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="api_keys", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="api_keys", db_index=False
+    )
     agent: models.ForeignKey[Any, Any] = models.ForeignKey(
         Agent, models.CASCADE, null=True, blank=True, related_name="api_keys", db_constraint=False
     )

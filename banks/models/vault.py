@@ -32,7 +32,9 @@ class VaultKey(models.Model):
     """A vault's data key, wrapped by a master key. Deleting the rows is crypto-shredding."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="data_keys", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="data_keys", db_index=False
+    )
     version = models.PositiveIntegerField(default=1)
     master_key_id = models.PositiveBigIntegerField()
     wrapped = models.BinaryField()
@@ -72,7 +74,9 @@ class Membership(models.Model):
     """A person's place in a vault."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="memberships", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="memberships", db_index=False
+    )
     user: models.ForeignKey[Any, Any] = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="memberships"
     )
@@ -84,9 +88,7 @@ class Membership(models.Model):
         constraints = (
             owned_by_vault("membership"),
             models.UniqueConstraint(fields=["vault", "user"], name="membership_once"),
-            models.CheckConstraint(
-                condition=models.Q(role__in=MembershipRole.values), name="membership_role_known"
-            ),
+            models.CheckConstraint(condition=models.Q(role__in=MembershipRole.values), name="membership_role_known"),
         )
 
     def __str__(self) -> str:

@@ -3,444 +3,880 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
-import memories.models.memory
-import memories.rules.vocabulary
-import memoryhub.lib.clock
-import memoryhub.lib.ids
-import memoryhub.lib.sealing
-import memoryhub.lib.tenancy
 import pgvector.django
 import pgvector.django.halfvec
 from django.db import migrations, models
 
+import memories.models.memory
+import memoryhub.lib.clock
+import memoryhub.lib.ids
+import memoryhub.lib.sealing
+import memoryhub.lib.tenancy
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('banks', '0001_initial'),
+        ("banks", "0001_initial"),
     ]
 
     operations = [
         pgvector.django.VectorExtension(),
         migrations.CreateModel(
-            name='Memory',
+            name="Memory",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('doc_no', models.IntegerField(editable=False)),
-                ('content', memoryhub.lib.sealing.SealedTextField()),
-                ('type', models.CharField(choices=[(memories.rules.vocabulary.MemoryType['FACT'], memories.rules.vocabulary.MemoryType['FACT']), (memories.rules.vocabulary.MemoryType['SKILL'], memories.rules.vocabulary.MemoryType['SKILL']), (memories.rules.vocabulary.MemoryType['PREFERENCE'], memories.rules.vocabulary.MemoryType['PREFERENCE']), (memories.rules.vocabulary.MemoryType['CONSTRAINT'], memories.rules.vocabulary.MemoryType['CONSTRAINT']), (memories.rules.vocabulary.MemoryType['TASK'], memories.rules.vocabulary.MemoryType['TASK']), (memories.rules.vocabulary.MemoryType['EPISODIC'], memories.rules.vocabulary.MemoryType['EPISODIC']), (memories.rules.vocabulary.MemoryType['CORRECTION'], memories.rules.vocabulary.MemoryType['CORRECTION'])], default=memories.rules.vocabulary.MemoryType['FACT'], max_length=12)),
-                ('category', models.CharField(choices=[(memories.rules.vocabulary.MemoryCategory['USER_PROFILE'], memories.rules.vocabulary.MemoryCategory['USER_PROFILE']), (memories.rules.vocabulary.MemoryCategory['SEMANTIC'], memories.rules.vocabulary.MemoryCategory['SEMANTIC']), (memories.rules.vocabulary.MemoryCategory['EPISODIC'], memories.rules.vocabulary.MemoryCategory['EPISODIC']), (memories.rules.vocabulary.MemoryCategory['VARIABLE'], memories.rules.vocabulary.MemoryCategory['VARIABLE']), (memories.rules.vocabulary.MemoryCategory['SUMMARY'], memories.rules.vocabulary.MemoryCategory['SUMMARY'])], max_length=14, null=True)),
-                ('role', models.CharField(choices=[(memories.rules.vocabulary.Role['SYSTEM'], memories.rules.vocabulary.Role['SYSTEM']), (memories.rules.vocabulary.Role['HUMAN'], memories.rules.vocabulary.Role['HUMAN']), (memories.rules.vocabulary.Role['AI'], memories.rules.vocabulary.Role['AI']), (memories.rules.vocabulary.Role['TOOL'], memories.rules.vocabulary.Role['TOOL'])], max_length=8, null=True)),
-                ('status', models.CharField(choices=[(memories.rules.vocabulary.Status['DRAFT'], memories.rules.vocabulary.Status['DRAFT']), (memories.rules.vocabulary.Status['ACCEPTED'], memories.rules.vocabulary.Status['ACCEPTED']), (memories.rules.vocabulary.Status['DISCARD'], memories.rules.vocabulary.Status['DISCARD'])], default=memories.rules.vocabulary.Status['ACCEPTED'], max_length=10)),
-                ('importance', models.PositiveSmallIntegerField(default=3)),
-                ('confidence', models.PositiveSmallIntegerField(default=3)),
-                ('entities', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), default=list)),
-                ('tags', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), default=list)),
-                ('fact_key', models.CharField(max_length=255, null=True)),
-                ('extra', models.JSONField(default=dict)),
-                ('is_protected', models.BooleanField(default=False)),
-                ('is_summarized', models.BooleanField(default=False)),
-                ('summarized_from', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list)),
-                ('namespace', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=255), default=memories.models.memory._default_namespace)),
-                ('scope', models.CharField(choices=[(memories.rules.vocabulary.Scope['GLOBAL'], memories.rules.vocabulary.Scope['GLOBAL']), (memories.rules.vocabulary.Scope['AGENT'], memories.rules.vocabulary.Scope['AGENT'])], default=memories.rules.vocabulary.Scope['GLOBAL'], max_length=8)),
-                ('user_id', models.CharField(max_length=255, null=True)),
-                ('agent_id', models.CharField(max_length=255, null=True)),
-                ('session_id', models.CharField(max_length=255, null=True)),
-                ('task_id', models.CharField(max_length=255, null=True)),
-                ('source_kind', models.CharField(choices=[(memories.rules.vocabulary.SourceKind['USER_STATED'], memories.rules.vocabulary.SourceKind['USER_STATED']), (memories.rules.vocabulary.SourceKind['AGENT_INFERRED'], memories.rules.vocabulary.SourceKind['AGENT_INFERRED']), (memories.rules.vocabulary.SourceKind['TOOL_OUTPUT'], memories.rules.vocabulary.SourceKind['TOOL_OUTPUT']), (memories.rules.vocabulary.SourceKind['WEB'], memories.rules.vocabulary.SourceKind['WEB']), (memories.rules.vocabulary.SourceKind['IMPORT'], memories.rules.vocabulary.SourceKind['IMPORT']), (memories.rules.vocabulary.SourceKind['LLM_DERIVED'], memories.rules.vocabulary.SourceKind['LLM_DERIVED'])], max_length=16)),
-                ('trust', models.CharField(choices=[(memories.rules.vocabulary.Trust['UNTRUSTED'], memories.rules.vocabulary.Trust['UNTRUSTED']), (memories.rules.vocabulary.Trust['INFERRED'], memories.rules.vocabulary.Trust['INFERRED']), (memories.rules.vocabulary.Trust['STATED'], memories.rules.vocabulary.Trust['STATED']), (memories.rules.vocabulary.Trust['VERIFIED'], memories.rules.vocabulary.Trust['VERIFIED'])], max_length=10)),
-                ('external_write_id', models.CharField(max_length=255, null=True)),
-                ('content_hash', models.BinaryField(null=True)),
-                ('dedup_agent', models.GeneratedField(db_persist=True, expression=models.Case(models.When(scope=memories.rules.vocabulary.Scope['AGENT'], then='agent_id'), default=None), output_field=models.CharField(max_length=255, null=True))),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('index_state', models.CharField(choices=[(memories.rules.vocabulary.IndexState['PENDING'], memories.rules.vocabulary.IndexState['PENDING']), (memories.rules.vocabulary.IndexState['READY'], memories.rules.vocabulary.IndexState['READY']), (memories.rules.vocabulary.IndexState['FAILED'], memories.rules.vocabulary.IndexState['FAILED']), (memories.rules.vocabulary.IndexState['OFF'], memories.rules.vocabulary.IndexState['OFF'])], default=memories.rules.vocabulary.IndexState['PENDING'], max_length=8)),
-                ('archived_at', models.DateTimeField(null=True)),
-                ('archived_reason', memoryhub.lib.sealing.SealedTextField(null=True)),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('event_at', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('updated_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('last_confirmed_at', models.DateTimeField(null=True)),
-                ('last_accessed_at', models.DateTimeField(null=True)),
-                ('access_count', models.PositiveIntegerField(default=0)),
-                ('bank', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='memories', to='banks.bank')),
-                ('superseded_by', models.ForeignKey(db_constraint=False, db_index=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='superseded', to='memories.memory')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memories', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("doc_no", models.IntegerField(editable=False)),
+                ("content", memoryhub.lib.sealing.SealedTextField()),
+                (
+                    "type",
+                    models.CharField(
+                        choices=[
+                            ("fact", "fact"),
+                            ("skill", "skill"),
+                            ("preference", "preference"),
+                            ("constraint", "constraint"),
+                            ("task", "task"),
+                            ("episodic", "episodic"),
+                            ("correction", "correction"),
+                        ],
+                        default="fact",
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "category",
+                    models.CharField(
+                        choices=[
+                            ("user_profile", "user_profile"),
+                            ("semantic", "semantic"),
+                            ("episodic", "episodic"),
+                            ("variable", "variable"),
+                            ("summary", "summary"),
+                        ],
+                        max_length=14,
+                        null=True,
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[("system", "system"), ("human", "human"), ("ai", "ai"), ("tool", "tool")],
+                        max_length=8,
+                        null=True,
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("draft", "draft"), ("accepted", "accepted"), ("discard", "discard")],
+                        default="accepted",
+                        max_length=10,
+                    ),
+                ),
+                ("importance", models.PositiveSmallIntegerField(default=3)),
+                ("confidence", models.PositiveSmallIntegerField(default=3)),
+                (
+                    "entities",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=200), default=list
+                    ),
+                ),
+                (
+                    "tags",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=64), default=list),
+                ),
+                ("fact_key", models.CharField(max_length=255, null=True)),
+                ("extra", models.JSONField(default=dict)),
+                ("is_protected", models.BooleanField(default=False)),
+                ("is_summarized", models.BooleanField(default=False)),
+                (
+                    "summarized_from",
+                    django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), default=list),
+                ),
+                (
+                    "namespace",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.CharField(max_length=255), default=memories.models.memory._default_namespace
+                    ),
+                ),
+                (
+                    "scope",
+                    models.CharField(
+                        choices=[("global", "global"), ("agent", "agent")], default="global", max_length=8
+                    ),
+                ),
+                ("user_id", models.CharField(max_length=255, null=True)),
+                ("agent_id", models.CharField(max_length=255, null=True)),
+                ("session_id", models.CharField(max_length=255, null=True)),
+                ("task_id", models.CharField(max_length=255, null=True)),
+                (
+                    "source_kind",
+                    models.CharField(
+                        choices=[
+                            ("user_stated", "user_stated"),
+                            ("agent_inferred", "agent_inferred"),
+                            ("tool_output", "tool_output"),
+                            ("web", "web"),
+                            ("import", "import"),
+                            ("llm_derived", "llm_derived"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "trust",
+                    models.CharField(
+                        choices=[
+                            ("untrusted", "untrusted"),
+                            ("inferred", "inferred"),
+                            ("stated", "stated"),
+                            ("verified", "verified"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("external_write_id", models.CharField(max_length=255, null=True)),
+                ("content_hash", models.BinaryField(null=True)),
+                (
+                    "dedup_agent",
+                    models.GeneratedField(
+                        db_persist=True,
+                        expression=models.Case(models.When(scope="agent", then="agent_id"), default=None),
+                        output_field=models.CharField(max_length=255, null=True),
+                    ),
+                ),
+                ("version", models.PositiveIntegerField(default=1)),
+                (
+                    "index_state",
+                    models.CharField(
+                        choices=[("pending", "pending"), ("ready", "ready"), ("failed", "failed"), ("off", "off")],
+                        default="pending",
+                        max_length=8,
+                    ),
+                ),
+                ("archived_at", models.DateTimeField(null=True)),
+                ("archived_reason", memoryhub.lib.sealing.SealedTextField(null=True)),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("event_at", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("updated_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("last_confirmed_at", models.DateTimeField(null=True)),
+                ("last_accessed_at", models.DateTimeField(null=True)),
+                ("access_count", models.PositiveIntegerField(default=0)),
+                (
+                    "bank",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memories",
+                        to="banks.bank",
+                    ),
+                ),
+                (
+                    "superseded_by",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="superseded",
+                        to="memories.memory",
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memories",
+                        to="banks.vault",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'memories',
-                'ordering': ('-created_at', '-id'),
+                "verbose_name_plural": "memories",
+                "ordering": ("-created_at", "-id"),
             },
         ),
         migrations.CreateModel(
-            name='Changeset',
+            name="Changeset",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('action', models.CharField(max_length=40)),
-                ('state', models.CharField(choices=[('applied', 'applied'), ('undone', 'undone')], default='applied', max_length=10)),
-                ('actor_kind', models.CharField(max_length=10)),
-                ('actor_id', models.CharField(blank=True, max_length=40)),
-                ('reason', memoryhub.lib.sealing.SealedTextField(null=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('undone_at', models.DateTimeField(null=True)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='changesets', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("action", models.CharField(max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("applied", "applied"), ("undone", "undone")], default="applied", max_length=10
+                    ),
+                ),
+                ("actor_kind", models.CharField(max_length=10)),
+                ("actor_id", models.CharField(blank=True, max_length=40)),
+                ("reason", memoryhub.lib.sealing.SealedTextField(null=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("undone_at", models.DateTimeField(null=True)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changesets",
+                        to="banks.vault",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created_at',),
+                "ordering": ("-created_at",),
             },
         ),
         migrations.CreateModel(
-            name='EmbeddingSpace',
+            name="EmbeddingSpace",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('provider', models.CharField(max_length=40)),
-                ('model', models.CharField(max_length=200)),
-                ('dimensions', models.PositiveIntegerField()),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("provider", models.CharField(max_length=40)),
+                ("model", models.CharField(max_length=200)),
+                ("dimensions", models.PositiveIntegerField()),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('provider', 'model', 'dimensions'), name='space_once')],
+                "constraints": [models.UniqueConstraint(fields=("provider", "model", "dimensions"), name="space_once")],
             },
         ),
         migrations.CreateModel(
-            name='IdempotencyRecord',
+            name="IdempotencyRecord",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('actor_id', models.CharField(max_length=40)),
-                ('key_hash', models.BinaryField()),
-                ('fingerprint', models.BinaryField()),
-                ('answer', memoryhub.lib.sealing.SealedJSONField(null=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("actor_id", models.CharField(max_length=40)),
+                ("key_hash", models.BinaryField()),
+                ("fingerprint", models.BinaryField()),
+                ("answer", memoryhub.lib.sealing.SealedJSONField(null=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(max_length=40)),
-                ('ref', models.JSONField(default=dict)),
-                ('dedupe_key', models.CharField(max_length=200, null=True)),
-                ('state', models.CharField(choices=[(memories.rules.vocabulary.JobState['PENDING'], memories.rules.vocabulary.JobState['PENDING']), (memories.rules.vocabulary.JobState['RUNNING'], memories.rules.vocabulary.JobState['RUNNING']), (memories.rules.vocabulary.JobState['DONE'], memories.rules.vocabulary.JobState['DONE']), (memories.rules.vocabulary.JobState['DEAD'], memories.rules.vocabulary.JobState['DEAD']), (memories.rules.vocabulary.JobState['CANCELLED'], memories.rules.vocabulary.JobState['CANCELLED'])], default=memories.rules.vocabulary.JobState['PENDING'], max_length=10)),
-                ('attempts', models.PositiveSmallIntegerField(default=0)),
-                ('due_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('heartbeat_at', models.DateTimeField(null=True)),
-                ('stage', models.CharField(blank=True, max_length=80)),
-                ('done', models.PositiveIntegerField(default=0)),
-                ('total', models.PositiveIntegerField(null=True)),
-                ('error', models.CharField(blank=True, max_length=500)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("kind", models.CharField(max_length=40)),
+                ("ref", models.JSONField(default=dict)),
+                ("dedupe_key", models.CharField(max_length=200, null=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("pending", "pending"),
+                            ("running", "running"),
+                            ("done", "done"),
+                            ("dead", "dead"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="pending",
+                        max_length=10,
+                    ),
+                ),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                ("due_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("heartbeat_at", models.DateTimeField(null=True)),
+                ("stage", models.CharField(blank=True, max_length=80)),
+                ("done", models.PositiveIntegerField(default=0)),
+                ("total", models.PositiveIntegerField(null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="jobs",
+                        to="banks.vault",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-created_at',),
+                "ordering": ("-created_at",),
             },
         ),
         migrations.CreateModel(
-            name='MemoryIndex',
+            name="MemoryIndex",
             fields=[
-                ('memory', models.OneToOneField(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='keyword_index', serialize=False, to='memories.memory')),
-                ('terms', django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list)),
-                ('tfs', django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(), default=list)),
-                ('doc_len', models.IntegerField(default=0)),
-                ('index_version', models.PositiveSmallIntegerField(default=1)),
+                (
+                    "memory",
+                    models.OneToOneField(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="keyword_index",
+                        serialize=False,
+                        to="memories.memory",
+                    ),
+                ),
+                ("terms", django.contrib.postgres.fields.ArrayField(base_field=models.BigIntegerField(), default=list)),
+                ("tfs", django.contrib.postgres.fields.ArrayField(base_field=models.SmallIntegerField(), default=list)),
+                ("doc_len", models.IntegerField(default=0)),
+                ("index_version", models.PositiveSmallIntegerField(default=1)),
             ],
         ),
         migrations.CreateModel(
-            name='Link',
+            name="Link",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('relation', models.CharField(choices=[(memories.rules.vocabulary.Relation['SUPERSEDES'], memories.rules.vocabulary.Relation['SUPERSEDES']), (memories.rules.vocabulary.Relation['REFINES'], memories.rules.vocabulary.Relation['REFINES']), (memories.rules.vocabulary.Relation['DERIVED_FROM'], memories.rules.vocabulary.Relation['DERIVED_FROM']), (memories.rules.vocabulary.Relation['SUPPORTS'], memories.rules.vocabulary.Relation['SUPPORTS']), (memories.rules.vocabulary.Relation['CONTRADICTS'], memories.rules.vocabulary.Relation['CONTRADICTS']), (memories.rules.vocabulary.Relation['RELATED'], memories.rules.vocabulary.Relation['RELATED'])], max_length=14)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
-                ('source', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='links_out', to='memories.memory')),
-                ('target', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='links_in', to='memories.memory')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                (
+                    "relation",
+                    models.CharField(
+                        choices=[
+                            ("supersedes", "supersedes"),
+                            ("refines", "refines"),
+                            ("derived_from", "derived_from"),
+                            ("supports", "supports"),
+                            ("contradicts", "contradicts"),
+                            ("related", "related"),
+                        ],
+                        max_length=14,
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
+                (
+                    "source",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="links_out",
+                        to="memories.memory",
+                    ),
+                ),
+                (
+                    "target",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="links_in",
+                        to="memories.memory",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('created_at',),
+                "ordering": ("created_at",),
             },
         ),
         migrations.CreateModel(
-            name='Embedding',
+            name="Embedding",
             fields=[
-                ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('unit', models.PositiveSmallIntegerField(default=0)),
-                ('vector', pgvector.django.halfvec.HalfVectorField()),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
-                ('space', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='memories.embeddingspace')),
-                ('memory', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='embeddings', to='memories.memory')),
+                ("id", models.BigAutoField(primary_key=True, serialize=False)),
+                ("unit", models.PositiveSmallIntegerField(default=0)),
+                ("vector", pgvector.django.halfvec.HalfVectorField()),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
+                (
+                    "space",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="memories.embeddingspace",
+                    ),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="embeddings",
+                        to="memories.memory",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ChangesetItem',
+            name="ChangesetItem",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('version_before', models.PositiveIntegerField()),
-                ('version_after', models.PositiveIntegerField()),
-                ('changeset', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='items', to='memories.changeset')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
-                ('memory', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='memories.memory')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("version_before", models.PositiveIntegerField()),
+                ("version_after", models.PositiveIntegerField()),
+                (
+                    "changeset",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="items",
+                        to="memories.changeset",
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="memories.memory",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='MigrationRecord',
+            name="MigrationRecord",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=[('schema', 'schema'), ('data', 'data')], max_length=10)),
-                ('app', models.CharField(max_length=100)),
-                ('name', models.CharField(max_length=255)),
-                ('description', models.CharField(blank=True, max_length=500)),
-                ('state', models.CharField(choices=[('running', 'running'), ('done', 'done'), ('failed', 'failed')], default='running', max_length=10)),
-                ('rows_done', models.BigIntegerField(default=0)),
-                ('rows_total', models.BigIntegerField(null=True)),
-                ('error', models.CharField(blank=True, max_length=500)),
-                ('started_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('duration_ms', models.FloatField(null=True)),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("kind", models.CharField(choices=[("schema", "schema"), ("data", "data")], max_length=10)),
+                ("app", models.CharField(max_length=100)),
+                ("name", models.CharField(max_length=255)),
+                ("description", models.CharField(blank=True, max_length=500)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("running", "running"), ("done", "done"), ("failed", "failed")],
+                        default="running",
+                        max_length=10,
+                    ),
+                ),
+                ("rows_done", models.BigIntegerField(default=0)),
+                ("rows_total", models.BigIntegerField(null=True)),
+                ("error", models.CharField(blank=True, max_length=500)),
+                ("started_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("duration_ms", models.FloatField(null=True)),
             ],
             options={
-                'ordering': ('-started_at', '-id'),
-                'constraints': [models.UniqueConstraint(fields=('kind', 'app', 'name'), name='migrationrecord_once')],
+                "ordering": ("-started_at", "-id"),
+                "constraints": [models.UniqueConstraint(fields=("kind", "app", "name"), name="migrationrecord_once")],
             },
         ),
         migrations.CreateModel(
-            name='Revision',
+            name="Revision",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('version', models.PositiveIntegerField()),
-                ('before', memoryhub.lib.sealing.SealedJSONField()),
-                ('changed', models.JSONField(default=list)),
-                ('action', models.CharField(max_length=40)),
-                ('reason', memoryhub.lib.sealing.SealedTextField(null=True)),
-                ('actor_kind', models.CharField(max_length=10)),
-                ('actor_id', models.CharField(blank=True, max_length=40)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('changeset', models.ForeignKey(db_constraint=False, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='revisions', to='memories.changeset')),
-                ('memory', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='memories.memory')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("version", models.PositiveIntegerField()),
+                ("before", memoryhub.lib.sealing.SealedJSONField()),
+                ("changed", models.JSONField(default=list)),
+                ("action", models.CharField(max_length=40)),
+                ("reason", memoryhub.lib.sealing.SealedTextField(null=True)),
+                ("actor_kind", models.CharField(max_length=10)),
+                ("actor_id", models.CharField(blank=True, max_length=40)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "changeset",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="revisions",
+                        to="memories.changeset",
+                    ),
+                ),
+                (
+                    "memory",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="revisions",
+                        to="memories.memory",
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-version',),
+                "ordering": ("-version",),
             },
         ),
         migrations.CreateModel(
-            name='VaultSpace',
+            name="VaultSpace",
             fields=[
-                ('id', models.UUIDField(default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False)),
-                ('is_active', models.BooleanField(default=True)),
-                ('created_at', models.DateTimeField(default=memoryhub.lib.clock.now)),
-                ('space', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='memories.embeddingspace')),
-                ('vault', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='spaces', to='banks.vault')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=memoryhub.lib.ids.new_id, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True)),
+                ("created_at", models.DateTimeField(default=memoryhub.lib.clock.now)),
+                (
+                    "space",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="memories.embeddingspace"
+                    ),
+                ),
+                (
+                    "vault",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="spaces",
+                        to="banks.vault",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='changeset',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='changeset_vault_id_id'),
+            model_name="changeset",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="changeset_vault_id_id"),
         ),
         migrations.AddIndex(
-            model_name='idempotencyrecord',
-            index=models.Index(fields=['created_at'], name='idempotency_age'),
+            model_name="idempotencyrecord",
+            index=models.Index(fields=["created_at"], name="idempotency_age"),
         ),
         migrations.AddConstraint(
-            model_name='idempotencyrecord',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='idempotency_vault_id_id'),
+            model_name="idempotencyrecord",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="idempotency_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='idempotencyrecord',
-            constraint=models.UniqueConstraint(fields=('vault', 'actor_id', 'key_hash'), name='idempotency_once'),
+            model_name="idempotencyrecord",
+            constraint=models.UniqueConstraint(fields=("vault", "actor_id", "key_hash"), name="idempotency_once"),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(condition=models.Q(('state__in', [memories.rules.vocabulary.JobState['PENDING'], memories.rules.vocabulary.JobState['RUNNING']])), fields=['due_at'], name='job_due'),
+            model_name="job",
+            index=models.Index(
+                condition=models.Q(("state__in", ["pending", "running"])), fields=["due_at"], name="job_due"
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['vault', '-created_at'], name='job_newest'),
+            model_name="job",
+            index=models.Index(fields=["vault", "-created_at"], name="job_newest"),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='job_vault_id_id'),
+            model_name="job",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="job_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('dedupe_key__isnull', False), ('state', memories.rules.vocabulary.JobState['PENDING'])), fields=('vault', 'kind', 'dedupe_key'), name='job_waits_once'),
+            model_name="job",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("dedupe_key__isnull", False), ("state", "pending")),
+                fields=("vault", "kind", "dedupe_key"),
+                name="job_waits_once",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', [memories.rules.vocabulary.JobState['PENDING'], memories.rules.vocabulary.JobState['RUNNING'], memories.rules.vocabulary.JobState['DONE'], memories.rules.vocabulary.JobState['DEAD'], memories.rules.vocabulary.JobState['CANCELLED']])), name='job_state_known'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["pending", "running", "done", "dead", "cancelled"])),
+                name="job_state_known",
+            ),
         ),
         migrations.AddField(
-            model_name='memoryindex',
-            name='vault',
-            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='banks.vault'),
+            model_name="memoryindex",
+            name="vault",
+            field=models.ForeignKey(
+                db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="banks.vault"
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['vault', '-created_at', '-id'], name='memory_newest'),
+            model_name="memory",
+            index=models.Index(fields=["vault", "-created_at", "-id"], name="memory_newest"),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['vault', 'bank', '-created_at'], name='memory_bank_newest'),
+            model_name="memory",
+            index=models.Index(fields=["vault", "bank", "-created_at"], name="memory_bank_newest"),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('session_id__isnull', False)), fields=['vault', 'session_id'], name='memory_session'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("session_id__isnull", False)), fields=["vault", "session_id"], name="memory_session"
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('superseded_by', None), _negated=True), fields=['vault', 'superseded_by'], name='memory_superseded'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("superseded_by", None), _negated=True),
+                fields=["vault", "superseded_by"],
+                name="memory_superseded",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('index_state__in', ['pending', 'failed'])), fields=['vault', 'id'], name='memory_not_indexed'),
+            model_name="memory",
+            index=models.Index(
+                condition=models.Q(("index_state__in", ["pending", "failed"])),
+                fields=["vault", "id"],
+                name="memory_not_indexed",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='memory_vault_id_id'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="memory_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='bank', name='memory_bank_same_vault', to='banks.Bank'),
+            model_name="memory",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="bank", name="memory_bank_same_vault", to="banks.Bank"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='superseded_by', name='memory_superseded_by_same_vault', to='memories.Memory'),
+            model_name="memory",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="superseded_by", name="memory_superseded_by_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(fields=('vault', 'doc_no'), name='memory_doc_no'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(fields=("vault", "doc_no"), name="memory_doc_no"),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(('external_write_id__isnull', False)), fields=('vault', 'external_write_id'), name='memory_external_write_id'),
+            model_name="memory",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("external_write_id__isnull", False)),
+                fields=("vault", "external_write_id"),
+                name="memory_external_write_id",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(('archived_at', None), models.Q(('status', memories.rules.vocabulary.Status['DISCARD']), _negated=True), ('content_hash__isnull', False), ('superseded_by', None)), fields=('vault', 'content_hash', 'type', 'user_id', 'namespace', 'scope', 'dedup_agent'), name='memory_live_content', nulls_distinct=False),
+            model_name="memory",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("archived_at", None),
+                    models.Q(("status", "discard"), _negated=True),
+                    ("content_hash__isnull", False),
+                    ("superseded_by", None),
+                ),
+                fields=("vault", "content_hash", "type", "user_id", "namespace", "scope", "dedup_agent"),
+                name="memory_live_content",
+                nulls_distinct=False,
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('importance__range', (1, 5))), name='memory_importance_1_to_5'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("importance__range", (1, 5))), name="memory_importance_1_to_5"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__range', (1, 5))), name='memory_confidence_1_to_5'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("confidence__range", (1, 5))), name="memory_confidence_1_to_5"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('type__in', [memories.rules.vocabulary.MemoryType['FACT'], memories.rules.vocabulary.MemoryType['SKILL'], memories.rules.vocabulary.MemoryType['PREFERENCE'], memories.rules.vocabulary.MemoryType['CONSTRAINT'], memories.rules.vocabulary.MemoryType['TASK'], memories.rules.vocabulary.MemoryType['EPISODIC'], memories.rules.vocabulary.MemoryType['CORRECTION']])), name='memory_type_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("type__in", ["fact", "skill", "preference", "constraint", "task", "episodic", "correction"])
+                ),
+                name="memory_type_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', [memories.rules.vocabulary.Status['DRAFT'], memories.rules.vocabulary.Status['ACCEPTED'], memories.rules.vocabulary.Status['DISCARD']])), name='memory_status_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("status__in", ["draft", "accepted", "discard"])), name="memory_status_known"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('category', None), ('category__in', [memories.rules.vocabulary.MemoryCategory['USER_PROFILE'], memories.rules.vocabulary.MemoryCategory['SEMANTIC'], memories.rules.vocabulary.MemoryCategory['EPISODIC'], memories.rules.vocabulary.MemoryCategory['VARIABLE'], memories.rules.vocabulary.MemoryCategory['SUMMARY']]), _connector='OR'), name='memory_category_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("category", None),
+                    ("category__in", ["user_profile", "semantic", "episodic", "variable", "summary"]),
+                    _connector="OR",
+                ),
+                name="memory_category_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('role', None), ('role__in', [memories.rules.vocabulary.Role['SYSTEM'], memories.rules.vocabulary.Role['HUMAN'], memories.rules.vocabulary.Role['AI'], memories.rules.vocabulary.Role['TOOL']]), _connector='OR'), name='memory_role_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("role", None), ("role__in", ["system", "human", "ai", "tool"]), _connector="OR"),
+                name="memory_role_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('trust__in', [memories.rules.vocabulary.Trust['UNTRUSTED'], memories.rules.vocabulary.Trust['INFERRED'], memories.rules.vocabulary.Trust['STATED'], memories.rules.vocabulary.Trust['VERIFIED']])), name='memory_trust_known'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("trust__in", ["untrusted", "inferred", "stated", "verified"])),
+                name="memory_trust_known",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('superseded_by', models.F('id')), _negated=True), name='memory_not_its_own_successor'),
+            model_name="memory",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("superseded_by", models.F("id")), _negated=True),
+                name="memory_not_its_own_successor",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='link_vault_id_id'),
+            model_name="link",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="link_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='source', name='link_source_same_vault', to='memories.Memory'),
+            model_name="link",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="source", name="link_source_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='target', name='link_target_same_vault', to='memories.Memory'),
+            model_name="link",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="target", name="link_target_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.UniqueConstraint(fields=('source', 'target', 'relation'), name='link_once'),
+            model_name="link",
+            constraint=models.UniqueConstraint(fields=("source", "target", "relation"), name="link_once"),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.CheckConstraint(condition=models.Q(('source', models.F('target')), _negated=True), name='link_not_to_itself'),
+            model_name="link",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("source", models.F("target")), _negated=True), name="link_not_to_itself"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.CheckConstraint(condition=models.Q(('relation__in', [memories.rules.vocabulary.Relation['SUPERSEDES'], memories.rules.vocabulary.Relation['REFINES'], memories.rules.vocabulary.Relation['DERIVED_FROM'], memories.rules.vocabulary.Relation['SUPPORTS'], memories.rules.vocabulary.Relation['CONTRADICTS'], memories.rules.vocabulary.Relation['RELATED']])), name='link_relation_known'),
+            model_name="link",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("relation__in", ["supersedes", "refines", "derived_from", "supports", "contradicts", "related"])
+                ),
+                name="link_relation_known",
+            ),
         ),
         migrations.AddIndex(
-            model_name='embedding',
-            index=models.Index(fields=['vault', 'space'], name='embedding_vault_space'),
+            model_name="embedding",
+            index=models.Index(fields=["vault", "space"], name="embedding_vault_space"),
         ),
         migrations.AddConstraint(
-            model_name='embedding',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='memory', name='embedding_memory_same_vault', to='memories.Memory'),
+            model_name="embedding",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="memory", name="embedding_memory_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='embedding',
-            constraint=models.UniqueConstraint(fields=('memory', 'space', 'unit'), name='embedding_once'),
+            model_name="embedding",
+            constraint=models.UniqueConstraint(fields=("memory", "space", "unit"), name="embedding_once"),
         ),
         migrations.AddConstraint(
-            model_name='changesetitem',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='changesetitem_vault_id_id'),
+            model_name="changesetitem",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="changesetitem_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='changesetitem',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='changeset', name='changesetitem_changeset_same_vault', to='memories.Changeset'),
+            model_name="changesetitem",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="changeset", name="changesetitem_changeset_same_vault", to="memories.Changeset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='changesetitem',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='memory', name='changesetitem_memory_same_vault', to='memories.Memory'),
+            model_name="changesetitem",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="memory", name="changesetitem_memory_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='changesetitem',
-            constraint=models.UniqueConstraint(fields=('changeset', 'memory'), name='changesetitem_once'),
+            model_name="changesetitem",
+            constraint=models.UniqueConstraint(fields=("changeset", "memory"), name="changesetitem_once"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='revision_vault_id_id'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="revision_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='memory', name='revision_memory_same_vault', to='memories.Memory'),
+            model_name="revision",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="memory", name="revision_memory_same_vault", to="memories.Memory"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='changeset', name='revision_changeset_same_vault', to='memories.Changeset'),
+            model_name="revision",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="changeset", name="revision_changeset_same_vault", to="memories.Changeset"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('memory', 'version'), name='revision_once'),
+            model_name="revision",
+            constraint=models.UniqueConstraint(fields=("memory", "version"), name="revision_once"),
         ),
         migrations.AddConstraint(
-            model_name='vaultspace',
-            constraint=models.UniqueConstraint(fields=('vault', 'id'), name='vaultspace_vault_id_id'),
+            model_name="vaultspace",
+            constraint=models.UniqueConstraint(fields=("vault", "id"), name="vaultspace_vault_id_id"),
         ),
         migrations.AddConstraint(
-            model_name='vaultspace',
-            constraint=models.UniqueConstraint(fields=('vault', 'space'), name='vaultspace_once'),
+            model_name="vaultspace",
+            constraint=models.UniqueConstraint(fields=("vault", "space"), name="vaultspace_once"),
         ),
         migrations.AddConstraint(
-            model_name='vaultspace',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_active', True)), fields=('vault',), name='vaultspace_one_active'),
+            model_name="vaultspace",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_active", True)), fields=("vault",), name="vaultspace_one_active"
+            ),
         ),
         migrations.AddIndex(
-            model_name='memoryindex',
-            index=django.contrib.postgres.indexes.GinIndex(fields=['terms'], name='memoryindex_terms'),
+            model_name="memoryindex",
+            index=django.contrib.postgres.indexes.GinIndex(fields=["terms"], name="memoryindex_terms"),
         ),
         migrations.AddConstraint(
-            model_name='memoryindex',
-            constraint=memoryhub.lib.tenancy.VaultReference(field='memory', name='memoryindex_memory_same_vault', to='memories.Memory'),
+            model_name="memoryindex",
+            constraint=memoryhub.lib.tenancy.VaultReference(
+                field="memory", name="memoryindex_memory_same_vault", to="memories.Memory"
+            ),
         ),
     ]

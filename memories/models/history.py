@@ -18,7 +18,9 @@ class Changeset(models.Model):
     """Everything one action changed; can be undone as one."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="changesets", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="changesets", db_index=False
+    )
     action = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=[("applied", "applied"), ("undone", "undone")], default="applied")
     actor_kind = models.CharField(max_length=10)

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 
 from banks.models import Vault
-from memories.rules.vocabulary import JobState
+from memories.rules.vocabulary import JobState, choices, words
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.tenancy import owned_by_vault
@@ -21,8 +21,8 @@ class Job(models.Model):
     kind = models.CharField(max_length=40)
     ref: models.JSONField[Any, Any] = models.JSONField(default=dict)
     #: At most one waiting job per key, so that a burst of writes leaves one job.
-    dedupe_key = models.CharField(max_length=200, null=True)  # noqa: DJ001
-    state = models.CharField(max_length=10, choices=[(value, value) for value in JobState], default=JobState.PENDING)
+    dedupe_key = models.CharField(max_length=200, null=True)
+    state = models.CharField(max_length=10, choices=choices(JobState), default=JobState.PENDING.value)
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=now)
     lease_until = models.DateTimeField(null=True)
@@ -41,14 +41,16 @@ class Job(models.Model):
             owned_by_vault("job"),
             models.UniqueConstraint(
                 fields=["vault", "kind", "dedupe_key"],
-                condition=models.Q(state=JobState.PENDING, dedupe_key__isnull=False),
+                condition=models.Q(state=JobState.PENDING.value, dedupe_key__isnull=False),
                 name="job_waits_once",
             ),
-            models.CheckConstraint(condition=models.Q(state__in=list(JobState)), name="job_state_known"),
+            models.CheckConstraint(condition=models.Q(state__in=words(JobState)), name="job_state_known"),
         )
         indexes = (
             models.Index(
-                fields=["due_at"], condition=models.Q(state__in=[JobState.PENDING, JobState.RUNNING]), name="job_due"
+                fields=["due_at"],
+                condition=models.Q(state__in=[JobState.PENDING.value, JobState.RUNNING.value]),
+                name="job_due",
             ),
             models.Index(fields=["vault", "-created_at"], name="job_newest"),
         )

@@ -8,7 +8,7 @@ from django.db import models
 
 from banks.models import Vault
 from memories.models.memory import Memory
-from memories.rules.vocabulary import Relation
+from memories.rules.vocabulary import Relation, choices, words
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.tenancy import VaultReference, owned_by_vault
@@ -25,7 +25,7 @@ class Link(models.Model):
     target: models.ForeignKey[Any, Any] = models.ForeignKey(
         Memory, models.CASCADE, related_name="links_in", db_constraint=False
     )
-    relation = models.CharField(max_length=14, choices=[(value, value) for value in Relation])
+    relation = models.CharField(max_length=14, choices=choices(Relation))
     created_at = models.DateTimeField(default=now)
 
     class Meta:
@@ -36,7 +36,7 @@ class Link(models.Model):
             VaultReference(field="target", to="memories.Memory", name="link_target_same_vault"),
             models.UniqueConstraint(fields=["source", "target", "relation"], name="link_once"),
             models.CheckConstraint(condition=~models.Q(source=models.F("target")), name="link_not_to_itself"),
-            models.CheckConstraint(condition=models.Q(relation__in=list(Relation)), name="link_relation_known"),
+            models.CheckConstraint(condition=models.Q(relation__in=words(Relation)), name="link_relation_known"),
         )
 
     def __str__(self) -> str:

@@ -12,13 +12,24 @@ from django.db.models import Q
 from banks.access import Access
 from banks.models import Bank, Vault
 from memories.rules.limits import ENTITY_MAX, LABEL_MAX, TAG_MAX
-from memories.rules.vocabulary import IndexState, MemoryCategory, MemoryType, Role, Scope, SourceKind, Status, Trust
+from memories.rules.vocabulary import (
+    IndexState,
+    MemoryCategory,
+    MemoryType,
+    Role,
+    Scope,
+    SourceKind,
+    Status,
+    Trust,
+    choices,
+    words,
+)
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.sealing import SealedTextField
 from memoryhub.lib.tenancy import VaultReference, owned_by_vault
 
-LIVE = Q(archived_at=None) & ~Q(status=Status.DISCARD)
+LIVE = Q(archived_at=None) & ~Q(status=Status.DISCARD.value)
 
 
 def _label(**options: Any) -> models.CharField[Any, Any]:
@@ -37,14 +48,14 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.filter(vault_id=vault_id)
 
     def visible_to(self, access: Access) -> MemoryQuerySet:
-        """Rows the caller may know of: its vault, its banks, its own and shared ones; isolated, only its own (CON-25)."""
+        """Rows the caller may know of: own and shared ones of its banks; isolated, only its own (CON-25)."""
         rows = self.in_vault(access.vault_id)
         if access.bank_ids is not None:
             rows = rows.filter(bank_id__in=access.bank_ids)
         if access.agent is None:
             return rows
         own = Q(agent_id=access.agent_id)
-        return rows.filter(own if access.agent.is_isolated else own | Q(scope=Scope.GLOBAL))
+        return rows.filter(own if access.agent.is_isolated else own | Q(scope=Scope.GLOBAL.value))
 
     def live(self) -> MemoryQuerySet:
         """Neither archived nor discarded."""
@@ -61,17 +72,19 @@ class Memory(models.Model):
     """Content is sealed; labels, ids and times are clear so that they can be filtered (ENC-02)."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="memories", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="memories", db_index=False
+    )
     bank: models.ForeignKey[Any, Any] = models.ForeignKey(
         Bank, models.PROTECT, related_name="memories", db_constraint=False, db_index=False
     )
     doc_no = models.IntegerField(editable=False)
     content = SealedTextField()
 
-    type = models.CharField(max_length=12, choices=[(value, value) for value in MemoryType], default=MemoryType.FACT)
-    category = models.CharField(max_length=14, choices=[(value, value) for value in MemoryCategory], null=True)  # noqa: DJ001
-    role = models.CharField(max_length=8, choices=[(value, value) for value in Role], null=True)  # noqa: DJ001
-    status = models.CharField(max_length=10, choices=[(value, value) for value in Status], default=Status.ACCEPTED)
+    type = models.CharField(max_length=12, choices=choices(MemoryType), default=MemoryType.FACT.value)
+    category = models.CharField(max_length=14, choices=choices(MemoryCategory), null=True)
+    role = models.CharField(max_length=8, choices=choices(Role), null=True)
+    status = models.CharField(max_length=10, choices=choices(Status), default=Status.ACCEPTED.value)
     importance = models.PositiveSmallIntegerField(default=3)
     confidence = models.PositiveSmallIntegerField(default=3)
     entities = ArrayField(models.CharField(max_length=ENTITY_MAX), default=list)
@@ -83,27 +96,25 @@ class Memory(models.Model):
     summarized_from = ArrayField(models.UUIDField(), default=list)
 
     namespace = ArrayField(models.CharField(max_length=LABEL_MAX), default=_default_namespace)
-    scope = models.CharField(max_length=8, choices=[(value, value) for value in Scope], default=Scope.GLOBAL)
+    scope = models.CharField(max_length=8, choices=choices(Scope), default=Scope.GLOBAL.value)
     user_id = _label(null=True)
     agent_id = _label(null=True)
     session_id = _label(null=True)
     task_id = _label(null=True)
-    source_kind = models.CharField(max_length=16, choices=[(value, value) for value in SourceKind])
-    trust = models.CharField(max_length=10, choices=[(value, value) for value in Trust])
+    source_kind = models.CharField(max_length=16, choices=choices(SourceKind))
+    trust = models.CharField(max_length=10, choices=choices(Trust))
 
     external_write_id = _label(null=True)
     #: Keyed hash of the normalised text; empty for rows written with dedup off.
     content_hash = models.BinaryField(null=True, editable=False)
     #: Who a scoped memory belongs to when duplicates are looked for; empty for global ones.
     dedup_agent = models.GeneratedField(
-        expression=models.Case(models.When(scope=Scope.AGENT, then="agent_id"), default=None),
+        expression=models.Case(models.When(scope=Scope.AGENT.value, then="agent_id"), default=None),
         output_field=models.CharField(max_length=LABEL_MAX, null=True),
         db_persist=True,
     )
     version = models.PositiveIntegerField(default=1)
-    index_state = models.CharField(
-        max_length=8, choices=[(value, value) for value in IndexState], default=IndexState.PENDING
-    )
+    index_state = models.CharField(max_length=8, choices=choices(IndexState), default=IndexState.PENDING.value)
 
     archived_at = models.DateTimeField(null=True)
     archived_reason = SealedTextField(null=True)
@@ -142,13 +153,13 @@ class Memory(models.Model):
             ),
             models.CheckConstraint(condition=Q(importance__range=(1, 5)), name="memory_importance_1_to_5"),
             models.CheckConstraint(condition=Q(confidence__range=(1, 5)), name="memory_confidence_1_to_5"),
-            models.CheckConstraint(condition=Q(type__in=list(MemoryType)), name="memory_type_known"),
-            models.CheckConstraint(condition=Q(status__in=list(Status)), name="memory_status_known"),
+            models.CheckConstraint(condition=Q(type__in=words(MemoryType)), name="memory_type_known"),
+            models.CheckConstraint(condition=Q(status__in=words(Status)), name="memory_status_known"),
             models.CheckConstraint(
-                condition=Q(category=None) | Q(category__in=list(MemoryCategory)), name="memory_category_known"
+                condition=Q(category=None) | Q(category__in=words(MemoryCategory)), name="memory_category_known"
             ),
-            models.CheckConstraint(condition=Q(role=None) | Q(role__in=list(Role)), name="memory_role_known"),
-            models.CheckConstraint(condition=Q(trust__in=list(Trust)), name="memory_trust_known"),
+            models.CheckConstraint(condition=Q(role=None) | Q(role__in=words(Role)), name="memory_role_known"),
+            models.CheckConstraint(condition=Q(trust__in=words(Trust)), name="memory_trust_known"),
             models.CheckConstraint(condition=~Q(superseded_by=models.F("id")), name="memory_not_its_own_successor"),
         )
         indexes = (

@@ -34,9 +34,7 @@ class MemoryIndex(models.Model):
     index_version = models.PositiveSmallIntegerField(default=INDEX_VERSION)
 
     class Meta:
-        constraints = (
-            VaultReference(field="memory", to="memories.Memory", name="memoryindex_memory_same_vault"),
-        )
+        constraints = (VaultReference(field="memory", to="memories.Memory", name="memoryindex_memory_same_vault"),)
         # Token hashes are keyed per vault, so equal hashes mean equal vaults: no vault column is needed in the index.
         indexes = (GinIndex(fields=["terms"], name="memoryindex_terms"),)
 
@@ -73,9 +71,7 @@ class VaultSpace(models.Model):
         constraints = (
             owned_by_vault("vaultspace"),
             models.UniqueConstraint(fields=["vault", "space"], name="vaultspace_once"),
-            models.UniqueConstraint(
-                fields=["vault"], condition=models.Q(is_active=True), name="vaultspace_one_active"
-            ),
+            models.UniqueConstraint(fields=["vault"], condition=models.Q(is_active=True), name="vaultspace_one_active"),
         )
 
     def __str__(self) -> str:

@@ -33,7 +33,7 @@ def _small(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text_date(value: Any) -> Any:
-    # Bare numbers would be read as Unix time, in seconds or milliseconds depending on their size: too easy to get wrong.
+    # Bare numbers would be read as Unix time, in seconds or milliseconds depending on their size.
     if isinstance(value, int | float):
         raise PydanticCustomError("datetime_type", "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z")
     return value

@@ -142,3 +142,13 @@ DERIVED_CATEGORY: dict[MemoryType, MemoryCategory] = {
     MemoryType.EPISODIC: MemoryCategory.EPISODIC,
     MemoryType.TASK: MemoryCategory.VARIABLE,
 }
+
+
+def words(vocabulary: type[StrEnum]) -> list[str]:
+    """The plain strings of a vocabulary."""
+    return [member.value for member in vocabulary]
+
+
+def choices(vocabulary: type[StrEnum]) -> list[tuple[str, str]]:
+    """The same as (value, label) pairs."""
+    return [(word, word) for word in words(vocabulary)]

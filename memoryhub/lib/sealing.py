@@ -90,7 +90,7 @@ class SealedAttribute(DeferredAttribute):
         opened = instance.__dict__.setdefault("_opened", {})
         name = self.field.attname
         if name not in opened:
-            opened[name] = self.field.open(value, instance)
+            opened[name] = self.field.open(value, instance)  # type: ignore[attr-defined]
         return opened[name]
 
     def __set__(self, instance: models.Model, value: Any) -> None:
@@ -115,7 +115,7 @@ class SealedField(EncryptedMixin):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Past EncryptedMixin.__init__ on purpose: it would build the CBC cipher that must never run here.
         super(EncryptedMixin, self).__init__(*args, **kwargs)
-        self.key = self.ttl = self._fernet = None
+        self.key = self.ttl = self._fernet = None  # type: ignore[assignment]
 
     def to_bytes(self, value: Any) -> bytes:
         raise NotImplementedError
@@ -178,7 +178,7 @@ class SealedTextField(SealedField, models.TextField):  # type: ignore[type-arg]
         return data.decode()
 
 
-class SealedJSONField(SealedField, models.JSONField):
+class SealedJSONField(SealedField, models.JSONField):  # type: ignore[type-arg, misc]
     """A JSON value, sealed at rest."""
 
     base_class = models.JSONField

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.apps import apps
 from django.db import models
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement
 from django.db.models.constraints import BaseConstraint
 
@@ -25,13 +24,16 @@ class VaultReference(BaseConstraint):
 
     def __init__(self, *, field: str, to: str, name: str) -> None:
         super().__init__(name=name)
-        self.field, self.to = field, to
+        self.field, self.to, self.label = field, to, name
 
-    def constraint_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> None:
+    def constraint_sql(self, model: Any, schema_editor: Any) -> Any:
+        return self.create_sql(model, schema_editor)
+
+    def create_sql(self, model: Any, schema_editor: Any) -> Any:
         # Deferred to the end of the migration: the parent's table or unique constraint may come later in it.
-        schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+        schema_editor.deferred_sql.append(self._statement(model, schema_editor))
 
-    def create_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> Statement:
+    def _statement(self, model: Any, schema_editor: Any) -> Statement:
         quote = schema_editor.quote_name
         target = apps.get_model(self.to)._meta.db_table
         column = model._meta.get_field(self.field).column
@@ -39,19 +41,19 @@ class VaultReference(BaseConstraint):
             "ALTER TABLE %(table)s ADD CONSTRAINT %(name)s FOREIGN KEY (%(vault)s, %(column)s) "
             "REFERENCES %(target)s (%(vault)s, %(id)s) DEFERRABLE INITIALLY DEFERRED",
             table=quote(model._meta.db_table),
-            name=quote(self.name),
+            name=quote(self.label),
             vault=quote("vault_id"),
             column=quote(column),
             target=quote(target),
             id=quote("id"),
         )
 
-    def remove_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> Statement:
+    def remove_sql(self, model: Any, schema_editor: Any) -> Any:
         quote = schema_editor.quote_name
         return Statement(
             "ALTER TABLE %(table)s DROP CONSTRAINT %(name)s",
             table=quote(model._meta.db_table),
-            name=quote(self.name),
+            name=quote(self.label),
         )
 
     def validate(self, model: Any, instance: Any, exclude: Any = None, using: str = "default") -> None:

@@ -1,0 +1,117 @@
+"""Agents: who calls, where their memories go by default."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from banks.access import Access, KeyScope
+from banks.models import Agent, PreferredBank
+from banks.services.audit import Audited, record_audit
+from banks.services.banks import find_bank, find_banks
+from banks.services.drafts import AgentChanges, AgentDraft
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
+from memoryhub.lib.ids import parse_id
+
+
+class AgentNameTaken(Conflict):
+    """An agent with that name is already there; choose another name."""
+
+    code = "agent_name_taken"
+
+
+class UnknownAgent(Invalid):
+    """There is no such agent in this vault; name one that GET /agents lists."""
+
+    code = "unknown_agent"
+
+
+def list_agents(access: Access) -> list[Agent]:
+    """The vault's agents by name, with their banks loaded."""
+    access.require(KeyScope.MEMORIES_READ)
+    return list(
+        Agent.objects.filter(vault_id=access.vault_id)
+        .select_related("default_bank")
+        .prefetch_related("preferred_banks")
+        .order_by("name")
+    )
+
+
+def get_agent(access: Access, agent_id: str | UUID) -> Agent:
+    """One agent by id. Raises NotFound."""
+    access.require(KeyScope.MEMORIES_READ)
+    found = (
+        Agent.objects.filter(vault_id=access.vault_id, pk=parse_id(agent_id))
+        .select_related("default_bank")
+        .prefetch_related("preferred_banks")
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such agent in this vault.")
+    return found
+
+
+def find_agent(access: Access, name_or_id: str | UUID) -> Agent:
+    """An agent of the vault by name or id. Raises UnknownAgent."""
+    wanted = str(name_or_id)
+    for agent in Agent.objects.filter(vault_id=access.vault_id):
+        if wanted.casefold() in {agent.name.casefold(), str(agent.pk)}:
+            return agent
+    raise UnknownAgent(errors=[FieldError("/agent", "unknown_agent", "is not an agent of this vault")])
+
+
+def create_agent(access: Access, draft: AgentDraft) -> Agent:
+    """A new agent. Needs banks:admin. Raises AgentNameTaken, UnknownBank."""
+    access.require(KeyScope.BANKS_ADMIN)
+    default = find_bank(access, draft.default_bank, "/default_bank") if draft.default_bank else None
+    preferred = find_banks(access, draft.preferred_banks, "/preferred_banks")
+    agent = Agent(
+        vault_id=access.vault_id,
+        name=draft.name,
+        description=draft.description,
+        default_bank=default,
+        is_isolated=draft.is_isolated,
+        trust_ceiling=draft.trust_ceiling,
+    )
+    try:
+        with transaction.atomic():
+            agent.save(force_insert=True)
+            _prefer(agent, [bank.pk for bank in preferred])
+            record_audit(access, Audited("create_agent", "agent", agent.pk))
+    except IntegrityError:
+        raise AgentNameTaken from None
+    return agent
+
+
+def update_agent(access: Access, agent_id: str | UUID, changes: AgentChanges) -> Agent:
+    """Change an agent; ``default_bank: null`` clears it. Needs banks:admin. Raises AgentNameTaken, UnknownBank."""
+    access.require(KeyScope.BANKS_ADMIN)
+    agent = get_agent(access, agent_id)
+    given = changes.model_fields_set
+    for name in ("name", "description", "is_isolated", "trust_ceiling"):
+        value = getattr(changes, name)
+        if value is not None:
+            setattr(agent, name, value)
+    if "default_bank" in given:
+        agent.default_bank = find_bank(access, changes.default_bank, "/default_bank") if changes.default_bank else None
+    agent.updated_at = now()
+    try:
+        with transaction.atomic():
+            agent.save()
+            if changes.preferred_banks is not None:
+                banks = find_banks(access, changes.preferred_banks, "/preferred_banks")
+                _prefer(agent, [bank.pk for bank in banks])
+            record_audit(access, Audited("update_agent", "agent", agent.pk))
+    except IntegrityError:
+        raise AgentNameTaken from None
+    return get_agent(access, agent.pk)
+
+
+def _prefer(agent: Agent, bank_ids: list[UUID]) -> None:
+    PreferredBank.objects.filter(agent=agent).exclude(bank_id__in=bank_ids).delete()
+    PreferredBank.objects.bulk_create(
+        [PreferredBank(vault_id=agent.vault_id, agent=agent, bank_id=bank_id) for bank_id in dict.fromkeys(bank_ids)],
+        ignore_conflicts=True,
+    )

@@ -1,0 +1,51 @@
+"""The audit trail: ids only, in the caller's transaction (MIG-13). Content has no place here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from banks.access import Access, KeyScope
+from banks.models import AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What happened to what; versions where the target has them."""
+
+    action: str
+    target_kind: str
+    target_id: UUID | None
+    version_before: int | None = None
+    version_after: int | None = None
+    changeset_id: UUID | None = None
+
+
+def audit_entry(access: Access, done: Audited) -> AuditEntry:
+    """The row for one mutation, not saved, so that a batch can save many at once."""
+    return AuditEntry(
+        vault_id=access.vault_id,
+        actor_kind=access.actor.kind,
+        actor_id=access.actor.id,
+        action=done.action,
+        target_kind=done.target_kind,
+        target_id=done.target_id,
+        version_before=done.version_before,
+        version_after=done.version_after,
+        changeset_id=done.changeset_id,
+        request_id=access.request_id,
+    )
+
+
+def record_audit(access: Access, *done: Audited) -> None:
+    """Write the rows now, in the running transaction."""
+    AuditEntry.objects.bulk_create([audit_entry(access, one) for one in done])
+
+
+def list_audit(access: Access, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
+    """The newest entries of the vault, older than ``before`` when given. Needs ops:read."""
+    access.require(KeyScope.OPS_READ)
+    entries = AuditEntry.objects.filter(vault_id=access.vault_id)
+    if before is not None:
+        entries = entries.filter(pk__lt=before)
+    return list(entries.order_by("-pk")[:limit])

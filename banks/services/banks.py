@@ -1,0 +1,159 @@
+"""Banks: found by name, created, renamed, hidden."""
+
+from __future__ import annotations
+
+import unicodedata
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+
+from banks.access import Access, KeyScope
+from banks.models import Bank
+from banks.services.audit import Audited, record_audit
+from banks.services.drafts import BankChanges, BankDraft
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
+from memoryhub.lib.ids import short_id
+
+#: Words other systems use for a bank of ours (CON-05).
+ALIASES = {"hobby": "interests", "hobbies": "interests"}
+
+
+class UnknownBank(Invalid):
+    """There is no such bank in this vault."""
+
+    code = "unknown_bank"
+
+
+class BankNameTaken(Conflict):
+    """A bank with that name is already there; choose another name or use that bank."""
+
+    code = "bank_name_taken"
+
+
+class DefaultBankStays(Conflict):
+    """The default bank cannot be hidden; make another bank the default first."""
+
+    code = "default_bank_stays"
+
+
+def name_key(name: str) -> str:
+    """What two names must share to be the same bank: NFKC, trimmed, without case (BNK-13)."""
+    return " ".join(unicodedata.normalize("NFKC", name).split()).casefold()
+
+
+def list_banks(access: Access, include_hidden: bool = False) -> list[Bank]:
+    """The banks the caller may use, the default first, then by name (BNK-09)."""
+    access.require(KeyScope.MEMORIES_READ)
+    return _reachable(access, include_hidden)
+
+
+def _reachable(access: Access, include_hidden: bool = False) -> list[Bank]:
+    banks = Bank.objects.filter(vault_id=access.vault_id).order_by("-is_default", "name")
+    if not include_hidden:
+        banks = banks.filter(is_hidden=False)
+    return [bank for bank in banks if access.may_use_bank(bank.pk)]
+
+
+def find_bank(access: Access, name: str, pointer: str = "/bank") -> Bank:
+    """The bank with that name, slug, alias or id. Raises UnknownBank naming the banks there are (BNK-02)."""
+    banks = _reachable(access, include_hidden=True)
+    wanted = name_key(name)
+    wanted = ALIASES.get(wanted, wanted) if not any(bank.name_key == wanted for bank in banks) else wanted
+    for bank in banks:
+        if wanted in {bank.name_key, bank.slug, str(bank.pk)}:
+            return bank
+    known = ", ".join(bank.name for bank in banks if not bank.is_hidden) or "none"
+    raise UnknownBank(
+        f"There is no bank “{name}” in this vault. The banks are: {known}.",
+        errors=[FieldError(pointer, "unknown_bank", f"must be one of: {known}")],
+        extra={"banks": [bank.name for bank in banks if not bank.is_hidden]},
+    )
+
+
+def find_banks(access: Access, names: list[str], pointer: str = "/banks") -> list[Bank]:
+    """The banks with those names, in that order. Raises UnknownBank."""
+    return [find_bank(access, name, f"{pointer}/{place}") for place, name in enumerate(names)]
+
+
+def default_bank(access: Access) -> Bank:
+    """Where a write without a bank goes: the agent's default, else the vault's (BNK-01).
+
+    Raises UnknownBank when the caller's key does not reach it.
+    """
+    banks = Bank.objects.filter(vault_id=access.vault_id)
+    chosen = access.agent.default_bank_id if access.agent else None
+    bank = banks.filter(pk=chosen).first() if chosen else banks.filter(is_default=True).first()
+    if bank is None or not access.may_use_bank(bank.pk):
+        known = ", ".join(found.name for found in _reachable(access)) or "none"
+        raise UnknownBank(
+            f"Say which bank; this key does not reach the default one. The banks are: {known}.",
+            errors=[FieldError("/bank", "required", f"must be one of: {known}")],
+        )
+    return bank
+
+
+def get_bank(access: Access, slug_or_id: str | UUID) -> Bank:
+    """One bank by slug, name or id. Raises NotFound."""
+    access.require(KeyScope.MEMORIES_READ)
+    try:
+        return find_bank(access, str(slug_or_id))
+    except UnknownBank:
+        raise NotFound("There is no such bank in this vault.") from None
+
+
+def create_bank(access: Access, draft: BankDraft) -> Bank:
+    """A new bank. Needs banks:admin. Raises BankNameTaken."""
+    access.require(KeyScope.BANKS_ADMIN)
+    bank = new_bank(access.vault_id, draft.name, draft.description)
+    try:
+        with transaction.atomic():
+            bank.save(force_insert=True)
+            record_audit(access, Audited("create_bank", "bank", bank.pk))
+    except IntegrityError:
+        raise BankNameTaken from None
+    return bank
+
+
+def new_bank(vault_id: UUID, name: str, description: str = "", is_default: bool = False) -> Bank:
+    """The row of a bank, not saved; names without letters get a slug from their id."""
+    bank = Bank(vault_id=vault_id, name=name, name_key=name_key(name), description=description, is_default=is_default)
+    bank.slug = slugify(name)[:50] or f"bank-{short_id(bank.pk)}"
+    if name_key(name) in ALIASES:
+        raise BankNameTaken(f"“{name}” is another word for the bank Interests; choose another name.")
+    return bank
+
+
+def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) -> Bank:
+    """Rename, describe, hide, or make it the default. Needs banks:admin. Raises BankNameTaken, DefaultBankStays."""
+    access.require(KeyScope.BANKS_ADMIN)
+    bank = get_bank(access, slug_or_id)
+    if changes.is_hidden and (bank.is_default or changes.is_default):
+        raise DefaultBankStays
+    try:
+        with transaction.atomic():
+            _apply(access, bank, changes)
+            record_audit(access, Audited("update_bank", "bank", bank.pk))
+    except IntegrityError:
+        raise BankNameTaken from None
+    return bank
+
+
+def _apply(access: Access, bank: Bank, changes: BankChanges) -> None:
+    if changes.name is not None:
+        bank.name, bank.name_key = changes.name, name_key(changes.name)
+    if changes.description is not None:
+        bank.description = changes.description
+    if changes.is_hidden is not None:
+        bank.is_hidden = changes.is_hidden
+    if changes.is_default:
+        Bank.objects.filter(vault_id=access.vault_id, is_default=True).exclude(pk=bank.pk).update(is_default=False)
+        bank.is_default, bank.is_hidden = True, False
+    bank.updated_at = now()
+    bank.save()
+
+
+def archive_bank(access: Access, slug_or_id: str | UUID) -> Bank:
+    """Hide a bank: it takes no new memories by default and leaves the lists; its memories stay (BNK-02)."""
+    return update_bank(access, slug_or_id, BankChanges(is_hidden=True))

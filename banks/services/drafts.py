@@ -1,0 +1,86 @@
+"""What a caller may send to create or change banks, agents and keys, validated once for every door."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import AwareDatetime, BeforeValidator, Field, StrictBool
+
+from banks.access import KeyScope
+from memoryhub.lib.strict import StrictModel
+
+
+def _trimmed(value: Any) -> Any:
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _with_zone(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        parsed = dt.datetime.fromisoformat(value.strip())
+    except ValueError:
+        return value
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
+
+
+BankName = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=50, strict=True)]
+Name = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=100, strict=True)]
+Description = Annotated[str, BeforeValidator(_trimmed), Field(max_length=500, strict=True)]
+Moment = Annotated[AwareDatetime, BeforeValidator(_with_zone)]
+TrustCeiling = Literal["untrusted", "inferred", "stated", "verified"]
+
+
+class BankDraft(StrictModel):
+    """A bank to create."""
+
+    name: BankName
+    description: Description = ""
+
+
+class BankChanges(StrictModel):
+    """Changes to a bank; what is left out stays."""
+
+    name: BankName | None = None
+    description: Description | None = None
+    is_hidden: StrictBool | None = None
+    is_default: StrictBool | None = None
+
+
+class AgentDraft(StrictModel):
+    """An agent to create; banks by name, slug or id."""
+
+    aliases: ClassVar[Mapping[str, str]] = {"isolated": "is_isolated"}
+
+    name: Name
+    description: Description = ""
+    default_bank: BankName | None = None
+    preferred_banks: Annotated[list[BankName], Field(max_length=100)] = []
+    is_isolated: StrictBool = False
+    trust_ceiling: TrustCeiling = "verified"
+
+
+class AgentChanges(StrictModel):
+    """Changes to an agent; what is left out stays."""
+
+    aliases: ClassVar[Mapping[str, str]] = {"isolated": "is_isolated"}
+
+    name: Name | None = None
+    description: Description | None = None
+    default_bank: BankName | None = None
+    preferred_banks: Annotated[list[BankName], Field(max_length=100)] | None = None
+    is_isolated: StrictBool | None = None
+    trust_ceiling: TrustCeiling | None = None
+
+
+class KeyDraft(StrictModel):
+    """A key to issue; no ``banks`` means every bank. ``agent`` by name or id."""
+
+    name: Name
+    scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(KeyScope))]
+    banks: Annotated[list[BankName], Field(max_length=100)] | None = None
+    agent: Name | UUID | None = None
+    expires_at: Moment | None = None
