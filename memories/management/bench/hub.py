@@ -24,28 +24,35 @@ from memoryhub.local.processes import Child, Command, start
 
 READY_WITHIN = 120.0
 NOT_ITS_OWN = ("DATABASE_URL", "BROKER_URL", "MEMORYHUB_DATA")
+# Requests are counted as always, but a bench would reach the usual limits within seconds.
+UNHINDERED = {"MEMORYHUB_RATE_LIMIT_READS": "1000000", "MEMORYHUB_RATE_LIMIT_WRITES": "1000000"}
 
 
 @dataclass(frozen=True)
 class Hub:
-    """Where it answers; the database address and the process are known only for a hub of our own."""
+    """Where it answers; the rest is known only of a hub of our own."""
 
     url: str
     key: str
+    username: str = ""
+    password: str = ""
     database_url: str | None = None
     process: int | None = None
 
 
 @contextmanager
-def throwaway_hub() -> Iterator[Hub]:
-    """A fresh hub on a free port, gone with its data when the block ends. Raises BenchFailed when it does not start."""
+def throwaway_hub(*options: str) -> Iterator[Hub]:
+    """A fresh hub on a free port, gone with its data when the block ends; ``options`` are those of ``up``.
+
+    Raises BenchFailed when it does not start.
+    """
     folder = Path(tempfile.mkdtemp(prefix="memoryhub-bench-"))
     data = folder / "data"
     command = Command(
         name="hub",
-        words=[sys.executable, str(BASE_DIR / "manage.py"), "up", "--port", str(_free_port()), "--data", str(data)],
+        words=[sys.executable, str(BASE_DIR / "manage.py"), "up", f"--port={_free_port()}", f"--data={data}", *options],
         log=folder / "hub.log",
-        environment={name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN},
+        environment={name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN} | UNHINDERED,
         stop_signal=signal.SIGINT,
         patience=30.0,
     )
@@ -54,7 +61,14 @@ def throwaway_hub() -> Iterator[Hub]:
     try:
         bootstrap = _wait_until_ready(child, data / "bootstrap.json")
         storage += bootstrap["storage"]
-        yield Hub(bootstrap["url"], bootstrap["api_key"], locate(data).database_url, child.process.pid)
+        yield Hub(
+            url=bootstrap["url"].rstrip("/"),
+            key=bootstrap["api_key"],
+            username=bootstrap["admin_username"],
+            password=bootstrap["admin_password"],
+            database_url=locate(data).database_url,
+            process=child.process.pid,
+        )
     finally:
         child.stop()
         for path in storage:

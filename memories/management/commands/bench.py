@@ -39,7 +39,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if bool(options["url"]) != bool(options["key"]):
             raise CommandError("Give --url and --key together, or neither.")
-        given = Hub(options["url"], options["key"]) if options["url"] else None
+        given = Hub(options["url"].rstrip("/"), options["key"]) if options["url"] else None
         console = Console(stderr=True)
         try:
             with nullcontext(given) if given else throwaway_hub() as hub:
