@@ -53,17 +53,22 @@ def hidden_imports(tree: ast.AST, *, django_app: bool = False) -> list[str]:
     """
     found = []
     for function in functions(tree):
-        if django_app and function.name == "ready":
-            continue
-        for node in ast.walk(function):
-            if isinstance(node, ast.ImportFrom):
-                modules = [node.module or "."]
-            elif isinstance(node, ast.Import):
-                modules = [alias.name for alias in node.names]
-            else:
-                continue
-            found += [f"{function.name} imports {name}" for name in modules if name.split(".")[0] in FIRST_PARTY]
+        if not (django_app and function.name == "ready"):
+            names = (name for node in ast.walk(function) for name in imported_names(node))
+            found += [f"{function.name} imports {name}" for name in names if name.split(".")[0] in FIRST_PARTY]
     return found
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """The modules one statement imports; none when it is no import."""
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or "."]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+
+
+def imported_roots(tree: ast.AST) -> set[str]:
+    """The top-level packages a file imports anywhere."""
+    return {name.split(".")[0] for node in ast.walk(tree) for name in imported_names(node)}
 
 
 def attic_names(path: PurePath) -> list[str]:

@@ -6,6 +6,8 @@ import ast
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,17 @@ def test_no_import_hides_in_a_function():
     assert offences(law, [*source_files(), *python_files("tests", "docs")]) == []
 
 
+def test_what_the_hub_imports_is_installed_without_the_development_tools():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    tools = {laws.requirement_name(each) for each in project["dependency-groups"]["dev"]}
+    distributions = packages_distributions()
+
+    def law(path: Path) -> list[str]:
+        return sorted(name for name in laws.imported_roots(parsed(path)) if tools & set(distributions.get(name, [])))
+
+    assert offences(law, source_files()) == []
+
+
 def test_no_error_is_swallowed():
     assert offences(lambda path: laws.swallowed_errors(parsed(path)), source_files()) == []
 
@@ -87,6 +100,8 @@ def test_the_checkers_see_a_hidden_import_and_a_swallowed_error():
     ready = ast.parse("class A:\n    def ready(self):\n        from memories import signals")
     assert laws.hidden_imports(ready)
     assert not laws.hidden_imports(ready, django_app=True)
+
+    assert laws.imported_roots(ast.parse("import a.b\nfrom c.d import e\nimport json")) == {"a", "c", "json"}
 
     assert laws.swallowed_errors(ast.parse("try: f()\nexcept Exception: pass"))
     assert laws.swallowed_errors(ast.parse("try: f()\nexcept: pass"))
