@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+LOG_BYTES = 20 * 1024 * 1024
 SUPERVISED = "MEMORYHUB_SUPERVISED"
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -41,16 +42,23 @@ class Child:
 
     command: Command
     process: subprocess.Popen[bytes] = field(repr=False)
+    was_asked: bool = False
 
     @property
     def exit_code(self) -> int | None:
         """None while it runs; negative when a signal ended it."""
         return self.process.poll()
 
-    def stop(self) -> None:
-        """Ask the way it likes, wait its patience, then end its whole group."""
-        if self.process.poll() is None:
+    def ask_to_stop(self) -> None:
+        """Send the signal it likes, once."""
+        if not self.was_asked and self.process.poll() is None:
+            self.was_asked = True
             self.process.send_signal(self.command.stop_signal)
+
+    def stop(self) -> None:
+        """Ask, wait its patience, then end its whole group."""
+        self.ask_to_stop()
+        if self.process.poll() is None:
             try:
                 self.process.wait(self.command.patience)
             except subprocess.TimeoutExpired:
@@ -66,6 +74,8 @@ class Child:
 
 def start(command: Command) -> Child:
     """Start a command whose output goes to its log. Call it in the main thread: a child leaves with its *thread*."""
+    if command.log.exists() and command.log.stat().st_size > LOG_BYTES:
+        command.log.replace(command.log.with_suffix(".log.1"))
     with command.log.open("ab") as log:
         process = subprocess.Popen(
             list(command.words),
