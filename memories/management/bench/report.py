@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from rich.console import Console
 from rich.table import Table
 
 
@@ -78,8 +79,8 @@ def as_json(memories: int, numbers: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def as_table(memories: int, numbers: dict[str, float]) -> Table:
-    """What was measured, what was aimed at, and whether it was met."""
+def as_text(memories: int, numbers: dict[str, float]) -> str:
+    """A table of what was measured, what was aimed at, and whether it was met."""
     table = Table(title=f"{memories:,} memories in one vault")
     table.add_column("what")
     table.add_column("measured", justify="right")
@@ -91,7 +92,10 @@ def as_table(memories: int, numbers: dict[str, float]) -> Table:
         target = TARGETS.get(name)
         verdict = "" if target is None else "met" if target.met(value) else "missed"
         table.add_row(name, f"{value:,.1f}" if value < 100 else f"{value:,.0f}", str(target or ""), verdict)
-    return table
+    console = Console(width=100)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
 
 
 def _processor() -> str:

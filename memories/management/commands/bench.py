@@ -17,7 +17,7 @@ from memories.management.bench.client import BenchFailed
 from memories.management.bench.hub import Hub, throwaway_hub
 from memories.management.bench.load import fill, wait_for_jobs
 from memories.management.bench.measure import MEASURES, Bench, Numbers, measure_floor, measure_memory
-from memories.management.bench.report import as_json, as_table
+from memories.management.bench.report import as_json, as_text
 from memories.management.bench.words import Author
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
                 numbers = self._measure(hub, options, console)
         except BenchFailed as error:
             raise CommandError(error.message) from error
-        Console(file=self.stdout).print(as_table(options["memories"], numbers))
+        self.stdout.write(as_text(options["memories"], numbers))
         if options["json"]:
             options["json"].write_text(json.dumps(as_json(options["memories"], numbers), indent=2) + "\n")
             self.stdout.write(f"The same numbers are in {options['json']}.")
