@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from memoryhub.env import Environment
 from tests.contracts import laws
 from tests.contracts.tree import ROOT, named, tracked_files
 
@@ -79,3 +80,12 @@ def test_the_checkers_see_a_leak_and_an_undescribed_dependency():
         assert not laws.leaks(good), good
     assert laws.requirement_name("psycopg[binary,pool]>=3.3") == "psycopg"
     assert laws.described_names("| `celery` | why |\n| `ruff` | why |\ntext `not-one`") == {"celery", "ruff"}
+
+
+def test_every_environment_variable_is_described():
+    page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    fields = Environment.model_fields.items()
+    names = [str(field.validation_alias or f"MEMORYHUB_{name.upper()}") for name, field in fields]
+    # "`MEMORYHUB_PEPPER`, `…_FILE`" describes both.
+    short = {name: f"…_{name.rsplit('_', 1)[1]}`" for name in names if "_" in name}
+    assert [name for name in names if f"`{name}`" not in page and short[name] not in page] == []

@@ -78,24 +78,28 @@ def throwaway_hub(*options: str) -> Iterator[Hub]:
 def resident_megabytes(process: int) -> dict[str, float]:
     """The largest resident process of each kind below ``up``: web, worker, beat."""
     largest: dict[str, float] = {}
-    for child in psutil.Process(process).children(recursive=True):
-        try:
-            kind = _kind(child.cmdline())
-            size = child.memory_info().rss / 2**20
-        except (psutil.NoSuchProcess, psutil.ZombieProcess):
-            continue  # it ended while we looked
+    for child in psutil.Process(process).children():
+        kind = _kind(child)
         if kind:
-            largest[kind] = max(size, largest.get(kind, 0.0))
+            family = [child, *child.children(recursive=True)]
+            largest[kind] = max(_resident(each) for each in family)
     return largest
 
 
-def _kind(words: list[str]) -> str | None:
-    line = " ".join(words)
+def _kind(process: psutil.Process) -> str | None:
+    line = " ".join(process.cmdline())
     if "granian" in line:
         return "web"
     if "celery" in line:
-        return "beat" if " beat" in line else "worker"
+        return "beat" if " beat " in line else "worker"
     return None
+
+
+def _resident(process: psutil.Process) -> float:
+    try:
+        return float(process.memory_info().rss) / 2**20
+    except psutil.NoSuchProcess:
+        return 0.0  # it ended while we looked
 
 
 def _free_port() -> int:
