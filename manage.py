@@ -23,8 +23,19 @@ from memoryhub.env import environment  # noqa: E402
 from memoryhub.lib.errors import HubError  # noqa: E402
 from memoryhub.local.embedded import embedded_database  # noqa: E402
 
-# `up` runs the servers itself; the others need no rows.
-STAND_ALONE = {"up", "help", "check", "makemigrations", "collectstatic", "startapp", "--help", "-h", "--version"}
+# `up` runs the servers itself, `bench` a hub of its own; the others need no rows.
+STAND_ALONE = {
+    "up",
+    "bench",
+    "help",
+    "check",
+    "makemigrations",
+    "collectstatic",
+    "startapp",
+    "--help",
+    "-h",
+    "--version",
+}
 
 
 def main(words: list[str]) -> None:

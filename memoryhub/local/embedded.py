@@ -7,7 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memoryhub.local.datadir import DataDir, prepare
+from memoryhub.lib.errors import HubError, Kind
+from memoryhub.local.datadir import DataDir, check
 from memoryhub.local.locks import COMMAND_SECONDS, DataDirInUse, ServerLock, file_lock
 from memoryhub.local.postgres import answers, start_postgres
 
@@ -16,13 +17,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+class NotStarted(HubError):
+    """There is no hub in that folder yet."""
+
+    code = "not_started"
+    kind = Kind.NOT_FOUND
+
+
 @contextmanager
 def embedded_database(path: Path) -> Iterator[str]:
-    """The address of the folder's database, which answers inside the block. Raises DataDirInUse, PostgresFailed.
+    """The address of the folder's database, which answers inside the block. Raises NotStarted, DataDirInUse, …
 
     Whoever started it keeps it up until the last command that came along has finished.
     """
-    datadir = prepare(path)
+    datadir = check(path)
+    if not datadir.marker.exists():
+        raise NotStarted(
+            f"There is no hub in {datadir.root} yet; start it once with `manage.py up`, or name it in MEMORYHUB_DATA."
+        )
     lock, deadline = ServerLock(datadir, "command"), time.monotonic() + COMMAND_SECONDS
     while time.monotonic() < deadline:
         if lock.try_acquire():
