@@ -1,0 +1,38 @@
+"""Agents: list, create, change."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from ninja import Router
+
+from banks.api.requests import ApiRequest
+from banks.api.shapes import AgentList, AgentOut, agent_out
+from banks.services import agents
+from banks.services.drafts import AgentChanges, AgentDraft
+from memoryhub.lib.answers import json_answer
+
+router = Router()
+
+
+@router.get("/agents", response=AgentList)
+def list_agents(request: ApiRequest) -> HttpResponse:
+    """The vault's agents by name."""
+    return json_answer({"items": [agent_out(agent) for agent in agents.list_agents(request.access)]})
+
+
+@router.post("/agents", response={201: AgentOut})
+def create_agent(request: ApiRequest, draft: AgentDraft) -> HttpResponse:
+    """A new agent."""
+    return json_answer(agent_out(agents.create_agent(request.access, draft)), 201)
+
+
+@router.get("/agents/{agent_id}", response=AgentOut)
+def get_agent(request: ApiRequest, agent_id: str) -> HttpResponse:
+    """One agent by id."""
+    return json_answer(agent_out(agents.get_agent(request.access, agent_id)))
+
+
+@router.patch("/agents/{agent_id}", response=AgentOut)
+def update_agent(request: ApiRequest, agent_id: str, changes: AgentChanges) -> HttpResponse:
+    """Change an agent; `default_bank: null` goes back to the vault's default."""
+    return json_answer(agent_out(agents.update_agent(request.access, agent_id, changes)))

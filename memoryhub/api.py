@@ -1,0 +1,234 @@
+"""The REST door's frame: who may come in, how fast, in which form, and what a refusal looks like.
+
+The routes themselves are in ``memories.api`` and ``banks.api``; a view's name is the verb and its operation id.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Never, cast
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.db import DataError, InterfaceError, OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.csp import CSP
+from django.utils.datastructures import MultiValueDict
+from django.views.decorators.csp import csp_override
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI
+from ninja.errors import HttpError, ValidationError
+from ninja.openapi.docs import Swagger
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+from ninja.parser import Parser
+from ninja.security import APIKeyHeader, HttpBearer
+
+from banks.access import Access, access_from_secret
+from banks.api import router as banks_router
+from memories.api import router as memories_router
+from memories.services.idempotency import StoredAnswer, with_idempotency
+from memoryhub.env import environment
+from memoryhub.lib import strictjson
+from memoryhub.lib.answers import bare_problem_answer, problem_answer, request_id_of
+from memoryhub.lib.errors import FieldError, HubError, Invalid, Unauthenticated
+from memoryhub.lib.problems import PROBLEM_RESPONSE, PROBLEM_SCHEMA
+from memoryhub.lib.ratelimit import Policy, RateLimited, RateLimiter
+from memoryhub.lib.strict import snake_case
+from memoryhub.middleware.faults import answer_fault
+
+LONGEST_IDEMPOTENCY_KEY = 255
+# Verbs that are POST only because their questions are long: they count as reads and are never stored for a replay.
+READING_POSTS = frozenset({"search_memories", "read_memories", "plan_cleanup"})
+# Their answers hold a new secret, which is shown once and kept nowhere.
+SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
+_QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}
+
+_reads = Policy("reads", environment().rate_limit_reads)
+_writes = Policy("writes", environment().rate_limit_writes)
+_limiter = RateLimiter(settings.CELERY_BROKER_URL)
+
+
+def _admit(request: HttpRequest, secret: str) -> Access:
+    """The Access behind ``secret``, after spending one of its requests. Cookies are never looked at."""
+    access = access_from_secret(secret, request_id_of(request))
+    request.access = access  # type: ignore[attr-defined]
+    policy = _reads if request.method in ("GET", "HEAD") or _verb(request) in READING_POSTS else _writes
+    try:
+        standing = _limiter.spend(policy, str(access.actor.id))
+    except RateLimited as error:
+        request.answer_headers = error.standing.headers  # type: ignore[attr-defined]
+        raise
+    request.answer_headers = standing.headers  # type: ignore[attr-defined]
+    return access
+
+
+def _verb(request: HttpRequest) -> str | None:
+    return request.resolver_match.url_name if request.resolver_match else None
+
+
+class BearerKey(HttpBearer):
+    """``Authorization: Bearer mh_live_…``."""
+
+    def authenticate(self, request: HttpRequest, token: str) -> Access:
+        """The Access of the key. Raises Unauthenticated."""
+        return _admit(request, token.strip())
+
+
+class HeaderKey(APIKeyHeader):
+    """``X-API-Key: mh_live_…``."""
+
+    param_name = "X-API-Key"
+
+    def authenticate(self, request: HttpRequest, key: str | None) -> Access | None:
+        """The Access of the key, None without one. Raises Unauthenticated."""
+        return _admit(request, key.strip()) if key else None
+
+
+class StrictParser(Parser):
+    """Bodies by ``strictjson``; query parameters in either spelling, one value or several."""
+
+    def parse_body(self, request: HttpRequest) -> dict[str, Any]:
+        """The body's JSON. Raises Malformed or Invalid."""
+        return cast("dict[str, Any]", strictjson.parse(request.body))
+
+    def parse_querydict(
+        self, data: MultiValueDict[str, Any], list_fields: list[str], request: HttpRequest
+    ) -> dict[str, Any]:
+        """Parameters by field name; a name given twice stays a list, which single-valued fields refuse."""
+        parsed: dict[str, Any] = {}
+        for name, values in data.lists():
+            canonical = _canonical(name)
+            if canonical in parsed:
+                raise Invalid(errors=[FieldError(f"/{canonical}", "named_twice", "is given under two names")])
+            parsed[canonical] = values if canonical in list_fields or len(values) > 1 else values[0]
+        return parsed
+
+
+def _canonical(name: str) -> str:
+    snake = snake_case(name)
+    return _QUERY_WORDS.get(snake, snake)
+
+
+class HubAPI(NinjaAPI):
+    """NinjaAPI with verbs as operation ids and the problem answer on every operation."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """The view's name, which is the verb."""
+        return operation.view_func.__name__
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """OpenAPI 3.1 with ``Problem`` as every operation's default answer."""
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        schema["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
+        schema["components"]["responses"] = {"Problem": PROBLEM_RESPONSE}
+        for path in schema["paths"].values():
+            for operation in path.values():
+                operation["responses"]["default"] = {"$ref": "#/components/responses/Problem"}
+        return schema
+
+
+def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Around every view: unknown query parameters are refused, ``Idempotency-Key`` is honoured."""
+    operation: Operation = view._ninja_operation  # type: ignore[attr-defined]
+    known = frozenset(
+        name
+        for model in operation.models
+        if model.__ninja_param_source__ == "query"
+        for name in model.__ninja_flatten_map__  # type: ignore[attr-defined]
+    )
+    replayable = view.__name__ not in READING_POSTS | SECRET_ANSWERS
+
+    @functools.wraps(view)
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        unknown = [name for name in request.GET if _canonical(name) not in known] if request.GET else []
+        if unknown:
+            detail = "is not a parameter of this address"
+            raise Invalid(errors=[FieldError(f"/{name[:64]}", "extra_forbidden", detail) for name in unknown])
+        key = request.headers.get("Idempotency-Key") if replayable and request.method in ("POST", "PATCH") else None
+        if key is None:
+            return view(request, *args, **kwargs)
+        return _once(request, key, lambda: view(request, *args, **kwargs))
+
+    return guarded
+
+
+def _once(request: HttpRequest, key: str, call: Callable[[], HttpResponse]) -> HttpResponse:
+    """The answer of ``call``, or the one it gave when this key was used before (24 h)."""
+    if not (0 < len(key) <= LONGEST_IDEMPOTENCY_KEY and key.isascii() and key.isprintable()):
+        detail = f"must be 1 to {LONGEST_IDEMPOTENCY_KEY} printable ASCII characters"
+        raise Invalid(errors=[FieldError("/Idempotency-Key", "idempotency_key", detail)])
+    source = b"\0".join([str(request.method).encode(), request.get_full_path().encode(), request.body])
+    access: Access = request.access  # type: ignore[attr-defined]
+    answer = with_idempotency(access, key, source, lambda: _stored(call()))
+    response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
+    if answer.replayed:
+        response.headers["Idempotency-Replayed"] = "true"
+    return response
+
+
+def _stored(response: HttpResponse) -> StoredAnswer:
+    return StoredAnswer(response.status_code, dict(response.headers), response.content.decode(), replayed=False)
+
+
+api = HubAPI(
+    title="MemoryHub",
+    version="1.0.0",
+    description="One hub for what AI agents remember. Errors are `application/problem+json`.",
+    urls_namespace="api",
+    auth=[BearerKey(), HeaderKey()],
+    parser=StrictParser(),
+    docs_url=None,
+)
+api.add_decorator(_guarded)
+api.add_router("", memories_router)
+api.add_router("", banks_router)
+
+
+def _answer(request: HttpRequest, exception: Exception) -> HttpResponse:
+    answer = answer_fault(request, exception)
+    if answer is None:
+        raise exception
+    return answer
+
+
+def _answer_validation(request: HttpRequest, exception: ValidationError) -> HttpResponse:
+    """Ninja's findings as pointers: ``("body", "draft", "tags", 0)`` → ``/tags/0``."""
+    found = []
+    for item in exception.errors:
+        source, *rest = item["loc"]
+        parts = rest[1:] if source == "body" else rest
+        found.append(FieldError("".join(f"/{part}" for part in parts) or "/", item["type"], item["msg"]))
+    return problem_answer(request, Invalid(errors=found))
+
+
+def _answer_http_error(request: HttpRequest, exception: HttpError) -> HttpResponse:
+    if isinstance(exception.__cause__, HubError):  # what the parser raised, wrapped by ninja
+        return problem_answer(request, exception.__cause__)
+    if exception.status_code == 401:
+        return problem_answer(request, Unauthenticated())
+    return bare_problem_answer(request, exception.status_code)
+
+
+def _leave_to_django(request: HttpRequest, exception: Exception) -> Never:
+    """A mistake of ours: logged and counted by Django, answered by ``handler500``."""
+    raise exception
+
+
+for _kind in (HubError, OperationalError, InterfaceError, DataError, SuspiciousOperation, Http404):
+    api.add_exception_handler(_kind, _answer)
+api.add_exception_handler(ValidationError, _answer_validation)
+api.add_exception_handler(HttpError, _answer_http_error)
+api.add_exception_handler(Exception, _leave_to_django)
+
+_DOCS_CSP = {**settings.SECURE_CSP, "style-src": [CSP.SELF, CSP.UNSAFE_INLINE]}  # Swagger UI styles itself inline
+
+
+@require_safe
+@csp_override(_DOCS_CSP)
+def docs(request: HttpRequest) -> HttpResponse:
+    """The API's reference, rendered by Swagger UI from our own static files."""
+    return Swagger(settings={"persistAuthorization": False}).render_page(request, api)
