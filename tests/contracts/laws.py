@@ -135,3 +135,14 @@ def requirement_name(requirement: str) -> str:
 def described_names(markdown: str) -> set[str]:
     """The names in the first column of the page's tables."""
     return set(re.findall(r"^\| `([\w.-]+)` \|", markdown, flags=re.MULTILINE))
+
+
+def paths_named(markdown: str) -> list[str]:
+    """Paths of our own in backticks: `memories/rules/fusion.py: fuse` names the file before the colon."""
+    return re.findall(r"`((?:memoryhub|memories|banks|tests|templates)/[\w./]*)", markdown)
+
+
+def local_links(markdown: str) -> list[str]:
+    """Where links and pictures point inside the repository, without their anchors."""
+    targets = re.findall(r"""\]\(([^)\s]+)\)|(?:src|srcset)=["']([^"']+)["']""", markdown)
+    return [path for link in targets if (path := "".join(link).partition("#")[0]) and "://" not in path]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memoryhub.env import Environment
 from tests.contracts import laws
-from tests.contracts.tree import ROOT, named, tracked_files
+from tests.contracts.tree import ROOT, named, offences, tracked_files
 
 TEST_COMMAND = "uv run pytest"
 START_COMMAND = "pip install uv && uv run manage.py up --demo"
@@ -41,6 +41,21 @@ def test_every_dependency_says_why_it_is_here():
     assert described == names
 
 
+def test_the_architecture_page_points_at_what_exists():
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert [path for path in laws.paths_named(page) if not (ROOT / path).exists()] == []
+
+
+def test_links_between_documents_lead_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+    def law(page: Path) -> list[str]:
+        links = laws.local_links(page.read_text(encoding="utf-8"))
+        return [f"{link} is not there" for link in links if not (page.parent / link).exists()]
+
+    assert offences(law, pages) == []
+
+
 def test_nothing_names_the_machine_it_was_written_on():
     found = []
     for path in tracked_files():
@@ -48,7 +63,7 @@ def test_nothing_names_the_machine_it_was_written_on():
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        if path.name != "test_promised_commands.py":
+        if path.name != "test_documents.py":
             found += [f"{named(path)}: {leak}" for leak in laws.leaks(text)]
     assert not found
 
@@ -86,6 +101,10 @@ def test_every_environment_variable_is_described():
     page = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     fields = Environment.model_fields.items()
     names = [str(field.validation_alias or f"MEMORYHUB_{name.upper()}") for name, field in fields]
-    # "`MEMORYHUB_PEPPER`, `…_FILE`" describes both.
-    short = {name: f"…_{name.rsplit('_', 1)[1]}`" for name in names if "_" in name}
-    assert [name for name in names if f"`{name}`" not in page and short[name] not in page] == []
+    assert [name for name in names if f"`{name}`" not in page] == []
+
+
+def test_the_checkers_see_a_path_and_a_link():
+    text = "`memories/rules/x.py: f` and [a](docs/b.md#c) but [d](https://e.org) <img src='images/f.png'>"
+    assert laws.paths_named(text) == ["memories/rules/x.py"]
+    assert laws.local_links(text) == ["docs/b.md", "images/f.png"]
