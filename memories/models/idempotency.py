@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from banks.models import Vault
@@ -22,6 +23,8 @@ class IdempotencyRecord(models.Model):
     key_hash = models.BinaryField()
     fingerprint = models.BinaryField()
     answer = SealedJSONField(null=True)
+    #: Memories the answer shows: erasing one of them forgets the answer.
+    memory_ids = ArrayField(models.UUIDField(), default=list)
     created_at = models.DateTimeField(default=now)
 
     class Meta:

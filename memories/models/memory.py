@@ -107,12 +107,8 @@ class Memory(models.Model):
     external_write_id = _label(null=True)
     #: Keyed hash of the normalised text; empty for rows written with dedup off.
     content_hash = models.BinaryField(null=True, editable=False)
-    #: Who a scoped memory belongs to when duplicates are looked for; empty for global ones.
-    dedup_agent = models.GeneratedField(
-        expression=models.Case(models.When(scope=Scope.AGENT.value, then="agent_id"), default=None),
-        output_field=models.CharField(max_length=LABEL_MAX, null=True),
-        db_persist=True,
-    )
+    #: The agent a duplicate must share: set for scoped memories and for those of isolated agents.
+    dedup_agent = _label(null=True, editable=False)
     version = models.PositiveIntegerField(default=1)
     index_state = models.CharField(max_length=8, choices=choices(IndexState), default=IndexState.PENDING.value)
 

@@ -134,16 +134,6 @@ class ActorKind(StrEnum):
     SYSTEM = "system"
 
 
-DERIVED_CATEGORY: dict[MemoryType, MemoryCategory] = {
-    MemoryType.FACT: MemoryCategory.SEMANTIC,
-    MemoryType.SKILL: MemoryCategory.SEMANTIC,
-    MemoryType.CONSTRAINT: MemoryCategory.SEMANTIC,
-    MemoryType.PREFERENCE: MemoryCategory.USER_PROFILE,
-    MemoryType.EPISODIC: MemoryCategory.EPISODIC,
-    MemoryType.TASK: MemoryCategory.VARIABLE,
-}
-
-
 def words(vocabulary: type[StrEnum]) -> list[str]:
     """The plain strings of a vocabulary."""
     return [member.value for member in vocabulary]

@@ -1,0 +1,52 @@
+"""From content to index rows. The rows are not saved here: a write commits them with the memory (CON-06, MOD-46)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from memories.index.spaces import ActiveSpace
+from memories.models import Embedding, Memory, MemoryIndex
+from memoryhub.lib.blindindex import index_text
+from memoryhub.lib.text import split_units
+
+
+@dataclass(frozen=True, slots=True)
+class Indexable:
+    """A memory and its plain content, while both are in hand."""
+
+    memory: Memory
+    content: str
+
+
+def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryIndex]:
+    """The blind keyword index of each item, tokens keyed before they leave this process (SRC-03)."""
+    rows = []
+    for item in items:
+        indexed = index_text(index_key, item.content)
+        rows.append(
+            MemoryIndex(
+                memory=item.memory,
+                vault_id=item.memory.vault_id,
+                terms=indexed.terms,
+                tfs=indexed.tfs,
+                doc_len=indexed.length,
+            )
+        )
+    return rows
+
+
+def vector_rows(active: ActiveSpace, items: Sequence[Indexable]) -> list[Embedding]:
+    """One vector for every unit of every item, embedded in one call (ENC-11). Raises ProviderError."""
+    units: list[tuple[UUID, UUID, int, str]] = []
+    for item in items:
+        for number, unit in enumerate(split_units(item.content) or [item.content]):
+            units.append((item.memory.vault_id, item.memory.pk, number, unit))
+    if not units:
+        return []
+    vectors = active.embedder.embed([text for *_, text in units])
+    return [
+        Embedding(vault_id=vault_id, memory_id=memory_id, space_id=active.space_id, unit=number, vector=vector)
+        for (vault_id, memory_id, number, _), vector in zip(units, vectors, strict=True)
+    ]

@@ -1,0 +1,82 @@
+"""What a write needs to know beforehand, fetched once for one memory or a batch of 500."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from uuid import UUID
+
+import structlog
+from django.db import connection
+
+from banks.access import Access
+from banks.models import Bank
+from banks.services.banks import default_bank, find_bank
+from memories.index.spaces import ActiveSpace, active_space
+from memories.services.settings import effective_settings
+from memoryhub.lib.crypto import keyed_hash
+from memoryhub.lib.text import content_fingerprint
+from memoryhub.providers.base import ProviderError
+from memoryhub.providers.registry import get_embedder
+
+log = structlog.get_logger(__name__)
+HASH_BYTES = 16
+
+
+@dataclass
+class WriteContext:
+    """The caller, its settings, the banks it named so far and the space vectors go to."""
+
+    access: Access
+
+    def __post_init__(self) -> None:
+        self._banks: dict[str | None, Bank] = {}
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Setting → value."""
+        return {key: effective.value for key, effective in effective_settings(self.access).items()}
+
+    @cached_property
+    def wants_vectors(self) -> bool:
+        """Whether memories of this vault are to have vectors at all."""
+        return bool(self.settings["embeddings"]) and get_embedder() is not None
+
+    @cached_property
+    def space(self) -> ActiveSpace | None:
+        """Where vectors go; None without vectors, and while the space is unknown or another embedder's."""
+        if not self.wants_vectors:
+            return None
+        try:
+            return active_space(self.access.vault_id)
+        except ProviderError as error:
+            log.warning("space_unknown", vault_id=str(self.access.vault_id), error=error.code)
+            return None
+
+    def bank(self, name: str | None) -> Bank:
+        """The bank with that name, or the default one. Raises UnknownBank naming the banks there are."""
+        if name not in self._banks:
+            self._banks[name] = default_bank(self.access) if name is None else find_bank(self.access, name)
+        return self._banks[name]
+
+    def content_hash(self, content: str) -> bytes:
+        """What equal texts share: a keyed hash of the normalised text."""
+        return keyed_hash(self.access.keys.dedup, content_fingerprint(content).encode(), HASH_BYTES)
+
+
+def allocate_documents(vault_id: UUID, count: int) -> int:
+    """The first of ``count`` integer document numbers of the vault; numbers of writes that fail stay unused.
+
+    A short commit of its own, without waiting for the disk: holding the counter's row until the write commits would
+    make all writers of a vault queue. The write's own commit makes this one durable too, since WAL is one sequence.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE banks_vault SET next_doc_no = next_doc_no + %s "
+            "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting "
+            "WHERE id = %s RETURNING next_doc_no",
+            [count, vault_id],
+        )
+        (after,) = cursor.fetchone()
+    return int(after) - count

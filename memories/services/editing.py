@@ -1,0 +1,108 @@
+"""Edit a memory in place, or bring back one of its versions (API-08, SUP-06)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from banks.access import Access, KeyScope
+from memories.models import Memory, Revision
+from memories.rules.drafts import MemoryChanges
+from memories.rules.trust import lower
+from memories.rules.vocabulary import Trust
+from memories.services.context import WriteContext
+from memories.services.revising import Change, change_memory, locked_memory
+from memoryhub.lib.errors import FieldError, Invalid, NotFound
+
+#: What bringing back a version restores: what the memory says, not where it stands in its life.
+_RESTORED = (
+    "content",
+    "type",
+    "bank_id",
+    "category",
+    "role",
+    "importance",
+    "confidence",
+    "entities",
+    "tags",
+    "fact_key",
+    "extra",
+    "is_protected",
+    "user_id",
+    "session_id",
+    "task_id",
+    "expires_at",
+    "event_at",
+)
+_MOMENTS = {"expires_at", "event_at"}
+
+
+class VersionUnreadable(NotFound):
+    """That version's content cannot be opened any more; restore another one."""
+
+    code = "version_unreadable"
+
+
+def update_memory(
+    access: Access, memory_id: str | UUID, changes: MemoryChanges, expected_version: int | None = None
+) -> Memory:
+    """Change what ``changes`` names, as a new version. Needs memories:write; raising trust needs memories:approve.
+
+    Raises NotFound, StaleVersion, UnknownBank, DuplicateContent, Invalid.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id, expected_version)
+        context = WriteContext(access)
+        values = _values(context, memory, changes)
+        change_memory(context, memory, Change("update_memory", values, changes.reason))
+    return memory
+
+
+def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> dict[str, Any]:
+    values = changes.given()
+    if "bank" in values:
+        values["bank_id"] = UUID(str(context.bank(values.pop("bank")).pk))
+    for name in ("type", "category", "role"):
+        if values.get(name) is not None:
+            values[name] = values[name].value
+    limit = context.settings["content_max_length"]
+    if len(values.get("content", "")) > limit:
+        error = FieldError("/content", "string_too_long", f"has more than this vault's {limit} characters")
+        raise Invalid(errors=[error])
+    if "trust" in values:
+        if Trust(values["trust"]).rank > Trust(memory.trust).rank:
+            context.access.require(KeyScope.MEMORIES_APPROVE)
+    elif "content" in values and context.access.agent is not None:
+        values["trust"] = lower(Trust(memory.trust), Trust(context.access.agent.trust_ceiling)).value
+    return values
+
+
+def restore_version(access: Access, memory_id: str | UUID, version: int, expected_version: int | None = None) -> Memory:
+    """Make an earlier version's content and labels the newest version. Needs memories:write.
+
+    Raises NotFound for a version that is not kept, StaleVersion, DuplicateContent.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id, expected_version)
+        kept = Revision.objects.filter(memory=memory, version=version).first()
+        if kept is None:
+            raise NotFound(f"Version {version} is not kept; the history lists those that are.")
+        before = kept.before
+        if before.get("content") is None:
+            raise VersionUnreadable
+        values = {name: _value(name, before[name]) for name in _RESTORED if name in before}
+        change_memory(WriteContext(access), memory, Change("restore_version", values, f"version {version}"))
+    return memory
+
+
+def _value(name: str, kept: Any) -> Any:
+    if kept is None:
+        return None
+    if name in _MOMENTS:
+        return dt.datetime.fromisoformat(kept)
+    return UUID(kept) if name == "bank_id" else kept

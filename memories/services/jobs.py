@@ -1,0 +1,194 @@
+"""The fenced job table: work is written with its cause, claimed with a lease, finished by the attempt that holds it.
+
+Broker messages are only hints: a lost one is found by the sweeper, a doubled one finds the job taken (DESIGN §7).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import F, Q
+
+from banks.access import Access, KeyScope
+from banks.services.audit import Audited, record_audit
+from memories.jobs import JobKind
+from memories.models import Job
+from memories.rules.retries import MAX_ATTEMPTS, retry_after
+from memories.rules.vocabulary import JobState
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Conflict, NotFound
+from memoryhub.lib.ids import new_id, parse_id
+from memoryhub.lib.kick import kick
+
+LEASE = dt.timedelta(seconds=120)
+ERROR_LENGTH = 500
+
+
+class JobLost(Conflict):
+    """Another attempt holds this job now; this one's work was rolled back."""
+
+    code = "job_lost"
+
+
+class JobNotRetryable(Conflict):
+    """Only dead or cancelled jobs can be retried; this one is waiting, running or done."""
+
+    code = "job_not_retryable"
+
+
+class JobNotCancellable(Conflict):
+    """Only waiting or running jobs can be cancelled."""
+
+    code = "job_not_cancellable"
+
+
+def enqueue_job(
+    vault_id: UUID, kind: JobKind, ref: Mapping[str, Any] | None = None, *, dedupe_key: str | None = None
+) -> None:
+    """Write a job in the running transaction and kick a worker after commit; a waiting twin makes it needless."""
+    job = Job(id=new_id(), vault_id=vault_id, kind=kind.value, ref=dict(ref or {}), dedupe_key=dedupe_key)
+    Job.objects.bulk_create([job], ignore_conflicts=True)
+    transaction.on_commit(lambda: kick(job.pk), robust=True)
+
+
+def claim_job(job_id: UUID) -> Job | None:
+    """Take a due job: pending, or running with an expired lease. None when there is nothing to take.
+
+    The attempt number is the fence: whoever claims later makes every earlier attempt's commit fail.
+    """
+    with transaction.atomic():
+        at = now()
+        due = Q(state=JobState.PENDING, due_at__lte=at) | Q(state=JobState.RUNNING, lease_until__lt=at)
+        job = Job.objects.select_for_update(skip_locked=True).filter(due, pk=job_id).first()
+        if job is None:
+            return None
+        if job.attempts >= MAX_ATTEMPTS:
+            _bury(job, job.error or "The worker disappeared during every attempt.")
+            return None
+        job.state, job.attempts = JobState.RUNNING.value, job.attempts + 1
+        job.started_at = job.heartbeat_at = at
+        job.lease_until = at + LEASE
+        job.save(update_fields=["state", "attempts", "started_at", "heartbeat_at", "lease_until"])
+    return job
+
+
+def report_progress(job: Job, done: int, total: int, stage: str = "") -> None:
+    """Note progress and extend the lease. Raises JobLost when the job was cancelled or claimed anew."""
+    at = now()
+    held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+    if not held.update(done=done, total=total, stage=stage, heartbeat_at=at, lease_until=at + LEASE):
+        raise JobLost
+
+
+def hold_job(job: Job) -> None:
+    """Lock the job inside the transaction that commits an effect. Raises JobLost, which undoes the effect."""
+    held = Job.objects.select_for_update().filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+    if not held.exists():
+        raise JobLost
+
+
+def finish_job(job: Job) -> None:
+    """Done; call it in the transaction of the last effect. Raises JobLost."""
+    held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+    if not held.update(state=JobState.DONE, finished_at=now(), lease_until=None, error=""):
+        raise JobLost
+
+
+def fail_job(job: Job, error: str, *, permanent: bool = False) -> None:
+    """Put the job back for later, or bury it when its attempts are used up or trying again is pointless."""
+    with transaction.atomic():
+        held = Job.objects.select_for_update().filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts).first()
+        if held is None:
+            return
+        if permanent or held.attempts >= MAX_ATTEMPTS:
+            _bury(held, error)
+        elif _has_waiting_twin(held):
+            held.state, held.finished_at = JobState.CANCELLED.value, now()
+            held.error = "A newer job does the same."
+            held.save(update_fields=["state", "finished_at", "error"])
+        else:
+            held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
+            held.due_at, held.lease_until = now() + retry_after(held.attempts), None
+            held.save(update_fields=["state", "error", "due_at", "lease_until"])
+
+
+def _has_waiting_twin(job: Job) -> bool:
+    if job.dedupe_key is None:
+        return False
+    same_work = Job.objects.filter(vault_id=job.vault_id, kind=job.kind, dedupe_key=job.dedupe_key)
+    return same_work.filter(state=JobState.PENDING).exclude(pk=job.pk).exists()
+
+
+def _bury(job: Job, error: str) -> None:
+    job.state, job.error = JobState.DEAD.value, error[:ERROR_LENGTH]
+    job.finished_at, job.lease_until = now(), None
+    job.save(update_fields=["state", "error", "finished_at", "lease_until"])
+
+
+def due_jobs(limit: int = 100) -> list[UUID]:
+    """Ids of jobs somebody should look at: due ones and those whose worker went silent. The hub's own sweep."""
+    at = now()
+    due = Q(state=JobState.PENDING, due_at__lte=at) | Q(state=JobState.RUNNING, lease_until__lt=at)
+    return list(Job.objects.filter(due).order_by("due_at").values_list("pk", flat=True)[:limit])
+
+
+def list_jobs(access: Access, state: JobState | None = None, limit: int = 100) -> list[Job]:
+    """The vault's newest jobs, of one state if given. Needs ops:read."""
+    access.require(KeyScope.OPS_READ)
+    jobs = Job.objects.filter(vault_id=access.vault_id)
+    return list((jobs.filter(state=state.value) if state else jobs).order_by("-created_at", "-pk")[:limit])
+
+
+def count_jobs(access: Access) -> dict[str, int]:
+    """How many jobs the vault has in each state. Needs ops:read."""
+    access.require(KeyScope.OPS_READ)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT state, count(*) FROM memories_job WHERE vault_id = %s GROUP BY state", [access.vault_id])
+        found = dict(cursor.fetchall())
+    return {state.value: found.get(state.value, 0) for state in JobState}
+
+
+def get_job(access: Access, job_id: str | UUID) -> Job:
+    """One job. Needs ops:read. Raises NotFound."""
+    access.require(KeyScope.OPS_READ)
+    return _job(access, job_id)
+
+
+def _job(access: Access, job_id: str | UUID) -> Job:
+    job = Job.objects.filter(vault_id=access.vault_id, pk=parse_id(job_id)).first()
+    if job is None:
+        raise NotFound("There is no such job in this vault.")
+    return job
+
+
+def retry_job(access: Access, job_id: str | UUID) -> Job:
+    """Give a dead or cancelled job a new set of attempts. Needs ops:write. Raises JobNotRetryable."""
+    access.require(KeyScope.OPS_WRITE)
+    job = _job(access, job_id)
+    with transaction.atomic():
+        if _has_waiting_twin(job):
+            raise JobNotRetryable("A newer job that does the same is waiting already.")
+        ended = Job.objects.filter(pk=job.pk, state__in=[JobState.DEAD, JobState.CANCELLED])
+        if not ended.update(state=JobState.PENDING, attempts=0, due_at=now(), error="", finished_at=None):
+            raise JobNotRetryable
+        record_audit(access, Audited("retry_job", "job", job.pk))
+        transaction.on_commit(lambda: kick(job.pk), robust=True)
+    return _job(access, job_id)
+
+
+def cancel_job(access: Access, job_id: str | UUID) -> Job:
+    """Stop a waiting or running job; the running attempt's next commit is refused. Needs ops:write."""
+    access.require(KeyScope.OPS_WRITE)
+    job = _job(access, job_id)
+    with transaction.atomic():
+        going = Job.objects.filter(pk=job.pk, state__in=[JobState.PENDING, JobState.RUNNING])
+        if not going.update(
+            state=JobState.CANCELLED, finished_at=now(), lease_until=None, attempts=F("attempts"), error=""
+        ):
+            raise JobNotCancellable
+        record_audit(access, Audited("cancel_job", "job", job.pk))
+    return _job(access, job_id)

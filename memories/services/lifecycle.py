@@ -1,0 +1,120 @@
+"""Archive, restore, review, supersede, erase: what happens to a memory after it was written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import transaction
+
+from banks.access import Access, KeyScope
+from banks.services.audit import Audited, record_audit
+from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, MemoryIndex, Revision
+from memories.rules.status import check_move
+from memories.rules.vocabulary import Relation, Status
+from memories.services.context import WriteContext
+from memories.services.revising import Change, change_memory, locked_memory
+from memories.services.superseding import check_successor, fulfil_promises, retire
+from memoryhub.lib.clock import now
+from memoryhub.lib.crypto import keyed_hash
+
+
+def archive_memory(
+    access: Access,
+    memory_id: str | UUID,
+    archived: bool = True,
+    reason: str = "",
+    expected_version: int | None = None,
+) -> Memory:
+    """Hide a memory from recall, or bring it back (API-09). Needs memories:delete to hide, memories:write to restore.
+
+    Restoring a superseded memory takes it out of its chain. Repeating is fine. Raises NotFound, StaleVersion,
+    DuplicateContent when an equal memory took its place.
+    """
+    access.require(KeyScope.MEMORIES_DELETE if archived else KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id, expected_version)
+        if archived == memory.archived:
+            return memory
+        if archived:
+            values = {"archived_at": now(), "archived_reason": reason or None}
+            change_memory(WriteContext(access), memory, Change("archive_memory", values, reason))
+            return memory
+        values = {"archived_at": None, "archived_reason": None, "superseded_by_id": None}
+        Link.objects.filter(target=memory, relation=Relation.SUPERSEDES.value).delete()
+        change_memory(WriteContext(access), memory, Change("restore_memory", values, reason))
+    return memory
+
+
+def change_status(
+    access: Access, memory_id: str | UUID, status: Status, reason: str = "", expected_version: int | None = None
+) -> Memory:
+    """Accept or discard in review (STA-05, STA-07). Needs memories:approve. Raises NotFound, StatusMoveRefused."""
+    access.require(KeyScope.MEMORIES_APPROVE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id, expected_version)
+        check_move(Status(memory.status), status)
+        context = WriteContext(access)
+        change_memory(context, memory, Change("change_status", {"status": status.value}, reason))
+        if status == Status.ACCEPTED:
+            fulfil_promises(context, memory)
+    return memory
+
+
+def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, reason: str = "") -> tuple[Memory, Memory]:
+    """Let an existing memory replace another; (old, new). Needs memories:write.
+
+    Raises NotFound, AlreadySuperseded, TrustTooLow, SupersedesItself.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        # Always locked in the same order, so that two supersessions cannot wait for each other.
+        for memory_id in sorted({str(old_id), str(new_id)}):
+            locked_memory(access, memory_id)
+        old = check_successor(access, old_id, lock=True)
+        new = locked_memory(access, new_id)
+        retire(WriteContext(access), old, new, reason)
+    return old, new
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof that a memory was erased: ids and counts, signed with the vault's audit key."""
+
+    memory_id: UUID
+    vault_id: UUID
+    erased_at: datetime
+    removed: dict[str, int]
+    signature: str
+
+
+def erase_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Receipt:
+    """Remove a memory for good: content, vectors, tokens, revisions, links, kept answers. Needs memories:erase.
+
+    The audit keeps that it happened, in ids. Raises NotFound, StaleVersion.
+    """
+    access.require(KeyScope.MEMORIES_ERASE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id, expected_version)
+        erased_id, version = UUID(str(memory.pk)), memory.version
+        removed = {
+            "embeddings": Embedding.objects.filter(memory=memory).delete()[0],
+            "keyword_index": MemoryIndex.objects.filter(memory=memory).delete()[0],
+            "revisions": Revision.objects.filter(memory=memory).delete()[0],
+            "links": Link.objects.filter(source=memory).delete()[0] + Link.objects.filter(target=memory).delete()[0],
+            "changeset_items": ChangesetItem.objects.filter(memory=memory).delete()[0],
+            "kept_answers": IdempotencyRecord.objects.filter(
+                vault_id=access.vault_id, memory_ids__contains=[erased_id]
+            ).delete()[0],
+        }
+        Memory.objects.filter(superseded_by=memory).update(superseded_by=None)
+        memory.delete()
+        record_audit(access, Audited("erase_memory", "memory", erased_id, version_before=version))
+    return _signed(access, erased_id, removed)
+
+
+def _signed(access: Access, memory_id: UUID, removed: dict[str, int]) -> Receipt:
+    at = now()
+    text = f"erased {memory_id} in {access.vault_id} at {at.isoformat()}: {sorted(removed.items())}"
+    return Receipt(memory_id, access.vault_id, at, removed, keyed_hash(access.keys.audit, text.encode()).hex())

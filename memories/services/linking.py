@@ -1,0 +1,35 @@
+"""Typed links a caller makes by hand (MOD-41)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import transaction
+
+from banks.access import Access, KeyScope
+from banks.services.audit import Audited, record_audit
+from memories.models import Link
+from memories.rules.vocabulary import Relation
+from memories.services.revising import locked_memory
+from memoryhub.lib.errors import FieldError, Invalid
+
+
+def create_link(access: Access, source_id: str | UUID, target_id: str | UUID, relation: Relation) -> Link:
+    """Link two memories; making the same link twice gives the same link. Needs memories:write.
+
+    ``supersedes`` has its own verb, because it archives. Raises NotFound, Invalid.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    if relation == Relation.SUPERSEDES:
+        raise Invalid(errors=[FieldError("/relation", "use_supersede", "is made by POST /memories/{id}/supersede")])
+    with transaction.atomic():
+        source = locked_memory(access, source_id)
+        target = locked_memory(access, target_id)
+        if source.pk == target.pk:
+            raise Invalid(errors=[FieldError("/target_id", "itself", "a memory cannot be linked to itself")])
+        link, made = Link.objects.get_or_create(
+            vault_id=access.vault_id, source=source, target=target, relation=relation.value
+        )
+        if made:
+            record_audit(access, Audited("create_link", "link", link.pk))
+    return link

@@ -1,0 +1,167 @@
+"""One way to change a memory: lock, compare, keep what was before, write, audit (MIG-13, MOD-47)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError
+
+from banks.access import Access
+from banks.services.audit import Audited, record_audit
+from memories.index.indexing import Indexable
+from memories.models import Memory, Revision
+from memories.services.context import WriteContext
+from memories.services.indexing import index_memories
+from memoryhub.lib.clock import now
+from memoryhub.lib.crypto import DecryptionError, UnknownKey
+from memoryhub.lib.errors import Conflict, NotFound, StaleVersion
+from memoryhub.lib.ids import parse_id
+
+#: What a revision keeps. Ids, provenance and counters never change or are not worth a version.
+REVISED = (
+    "content",
+    "type",
+    "bank_id",
+    "category",
+    "role",
+    "status",
+    "importance",
+    "confidence",
+    "entities",
+    "tags",
+    "fact_key",
+    "extra",
+    "is_protected",
+    "user_id",
+    "session_id",
+    "task_id",
+    "trust",
+    "archived_at",
+    "archived_reason",
+    "superseded_by_id",
+    "expires_at",
+    "event_at",
+)
+
+
+class DuplicateContent(Conflict):
+    """Another live memory of the same user and type already has this content; edit or archive that one instead."""
+
+    code = "duplicate_content"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is done to a memory, and why."""
+
+    action: str
+    values: Mapping[str, Any]
+    reason: str = ""
+    changeset_id: UUID | None = None
+
+
+def locked_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Memory:
+    """The memory, locked until the transaction ends. Raises NotFound, StaleVersion with the current version."""
+    found = Memory.objects.visible_to(access).select_for_update(of=("self",)).filter(pk=parse_id(memory_id)).first()
+    if found is None:
+        raise NotFound("There is no such memory in this vault.")
+    if expected_version is not None and found.version != expected_version:
+        raise StaleVersion(
+            f"The memory is at version {found.version}, not {expected_version}; read it again and merge.",
+            extra={"current_version": found.version},
+        )
+    return found
+
+
+def change_memory(context: WriteContext, memory: Memory, change: Change) -> list[str]:
+    """Apply ``change`` to a locked memory; the names of what really changed, empty when nothing did.
+
+    Raises DuplicateContent when it would make a second live memory with the same content.
+    """
+    before = snapshot(memory)
+    differing = [name for name, value in change.values.items() if getattr(memory, name) != value]
+    if not differing:
+        return []
+    for name in differing:
+        setattr(memory, name, change.values[name])
+    version_before = memory.version
+    memory.version += 1
+    memory.updated_at = now()
+    _keep(context.access, memory, Kept(version_before, before, differing), change)
+    saved = {*differing, "version", "updated_at"}
+    if "content" in differing and memory.content_hash is not None:
+        memory.content_hash = context.content_hash(memory.content)
+        saved.add("content_hash")
+    try:
+        memory.save(update_fields=[_field_name(name) for name in saved])
+    except IntegrityError as error:
+        raise translated(error) from error
+    if "content" in differing:
+        index_memories(context, [Indexable(memory, memory.content)], replace=True)
+    return differing
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A version as it was."""
+
+    version: int
+    values: dict[str, Any]
+    changed: list[str]
+
+
+def _keep(access: Access, memory: Memory, kept: Kept, change: Change) -> None:
+    Revision.objects.create(
+        vault_id=access.vault_id,
+        memory=memory,
+        version=kept.version,
+        before=kept.values,
+        changed=sorted(public_name(name) for name in kept.changed),
+        action=change.action,
+        reason=change.reason or None,
+        actor_kind=access.actor.kind,
+        actor_id=access.actor.id,
+        changeset_id=change.changeset_id,
+    )
+    record_audit(access, Audited(change.action, "memory", memory.pk, kept.version, memory.version, change.changeset_id))
+
+
+def snapshot(memory: Memory) -> dict[str, Any]:
+    """The values of a memory as JSON can hold them; None for content that does not open any more."""
+    return {name: _plain(_readable(memory, name)) for name in REVISED}
+
+
+def _readable(memory: Memory, name: str) -> Any:
+    try:
+        return getattr(memory, name)
+    except (DecryptionError, UnknownKey):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dt.datetime):
+        return value.isoformat()
+    return str(value) if isinstance(value, UUID) else value
+
+
+def public_name(name: str) -> str:
+    """A model field as people know it."""
+    return {"bank_id": "bank", "superseded_by_id": "superseded_by", "archived_at": "archived"}.get(name, name)
+
+
+def _field_name(name: str) -> str:
+    return {"bank_id": "bank", "superseded_by_id": "superseded_by"}.get(name, name)
+
+
+def broken_constraint(error: IntegrityError) -> str:
+    """The name of the constraint the database refused, empty when it names none."""
+    return getattr(getattr(error.__cause__, "diag", None), "constraint_name", None) or ""
+
+
+def translated(error: IntegrityError) -> Exception:
+    """The refusal as an error a caller understands, or the error itself."""
+    return DuplicateContent() if broken_constraint(error) == "memory_live_content" else error

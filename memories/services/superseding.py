@@ -1,0 +1,84 @@
+"""Supersession: the new one stands, the old one is archived and names its successor (SUP-01…03, 07, 08)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from banks.access import Access
+from memories.models import Link, Memory
+from memories.rules.trust import may_supersede
+from memories.rules.vocabulary import Relation, Status, Trust
+from memories.services.context import WriteContext
+from memories.services.revising import Change, change_memory
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Conflict, FieldError, NotFound
+from memoryhub.lib.ids import parse_id
+
+
+class AlreadySuperseded(Conflict):
+    """That memory was replaced already; supersede its successor, named in `head_id`, instead."""
+
+    code = "already_superseded"
+
+
+class TrustTooLow(Conflict):
+    """An untrusted memory cannot replace one that is trusted more; a person may raise its trust first."""
+
+    code = "trust_too_low"
+
+
+class SupersedesItself(Conflict):
+    """A memory cannot supersede itself or one of its own successors."""
+
+    code = "supersedes_itself"
+
+
+def check_successor(access: Access, old_id: str | UUID, *, lock: bool = False) -> Memory:
+    """The memory to be replaced. Raises NotFound (also for another vault's), AlreadySuperseded naming the head."""
+    rows = Memory.objects.visible_to(access)
+    if lock:
+        rows = rows.select_for_update(of=("self",))
+    old = rows.filter(pk=parse_id(old_id)).first()
+    if old is None:
+        error = FieldError("/supersedes", "not_found", "is not a memory of this vault")
+        raise NotFound("There is no memory with the id in `supersedes`.", errors=[error])
+    if old.superseded_by_id is not None:
+        raise AlreadySuperseded(extra={"head_id": str(head_of(access, old).pk)})
+    return old
+
+
+def head_of(access: Access, memory: Memory) -> Memory:
+    """The newest memory of the chain; every chain has one and no cycle (SUP-07)."""
+    while memory.superseded_by_id is not None:
+        memory = Memory.objects.in_vault(access.vault_id).get(pk=memory.superseded_by_id)
+    return memory
+
+
+def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") -> bool:
+    """Link ``new`` to the locked ``old`` and archive it; while ``new`` is a draft only the link is made.
+
+    Whether the old one was archived. Raises TrustTooLow, SupersedesItself.
+    """
+    if not may_supersede(Trust(new.trust), Trust(old.trust)):
+        raise TrustTooLow
+    if new.pk == old.pk or head_of(context.access, new).pk == old.pk:
+        raise SupersedesItself
+    Link.objects.get_or_create(
+        vault_id=context.access.vault_id, source=new, target=old, relation=Relation.SUPERSEDES.value
+    )
+    if new.status == Status.DRAFT:
+        return False
+    values = {
+        "superseded_by_id": new.pk,
+        "archived_at": old.archived_at or now(),
+        "archived_reason": reason or "superseded",
+    }
+    change_memory(context, old, Change("supersede_memory", values, reason))
+    return True
+
+
+def fulfil_promises(context: WriteContext, accepted: Memory) -> list[UUID]:
+    """Retire what an accepted draft was written to replace, unless something else replaced it meanwhile."""
+    promised = Link.objects.filter(source=accepted, relation=Relation.SUPERSEDES.value).values_list("target_id")
+    waiting = Memory.objects.select_for_update(of=("self",)).filter(pk__in=promised, superseded_by=None)
+    return [old.pk for old in waiting if retire(context, old, accepted)]

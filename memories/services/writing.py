@@ -1,0 +1,280 @@
+"""Write memories: one or a batch, the same path (API-05, IDM, DUP-01).
+
+In this order: a known external id is an upsert; equal content of the same owner and type is a duplicate; an explicit
+``supersedes`` retires the old memory; anything else is new. The database's unique indexes decide races: a write that
+loses one is tried again and then finds what the winner wrote (DUP-25, DEF-15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, OperationalError, transaction
+from django.db.models import Q
+from psycopg.errors import DeadlockDetected
+
+from banks.access import Access, KeyScope
+from banks.models import AuditEntry
+from banks.services.audit import Audited, audit_entry
+from memories.index.indexing import Indexable
+from memories.models import Memory
+from memories.rules.drafts import MemoryDraft
+from memories.rules.trust import lower
+from memories.rules.vocabulary import Outcome, Status, Trust
+from memories.services.context import WriteContext, allocate_documents
+from memories.services.indexing import index_memories
+from memories.services.preparing import Prepared, identity_of, prepare
+from memories.services.revising import Change, broken_constraint, change_memory
+from memories.services.superseding import check_successor, retire
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Conflict, HubError
+
+MAX_RACES = 10
+_RACED = {"memory_external_write_id", "memory_live_content", "memory_doc_no"}
+
+
+class WriteContended(Conflict):
+    """Too many writers want the same memory at this moment; nothing was written, send it again."""
+
+    code = "write_contended"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What a write did (DUP-28): ``memory`` is the one that is there now, also for a duplicate."""
+
+    memory: Memory
+    outcome: Outcome
+    decided_by: str
+    reason: str
+    duplicate_of: UUID | None = None
+    superseded_id: UUID | None = None
+    similarity: float | None = None
+
+
+def write_memory(access: Access, draft: MemoryDraft) -> WriteResult:
+    """Write one memory. Needs memories:write.
+
+    Raises Invalid, UnknownBank, NotFound, DuplicateContent, AlreadySuperseded, TrustTooLow, WriteContended.
+    """
+    (result,) = write_batch(access, [draft])
+    if isinstance(result, HubError):
+        raise result
+    return result
+
+
+def write_batch(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
+    """Write many in one transaction; an item that cannot be written fails alone, in its place (DUP-26)."""
+    access.require(KeyScope.MEMORIES_WRITE)
+    context = WriteContext(access)
+    # Asked before the transaction: each may open short ones of its own.
+    _ = context.settings, context.space
+    first_doc_no = allocate_documents(access.vault_id, len(drafts))
+    return _despite_races(lambda: _Batch(context, first_doc_no).write(drafts))
+
+
+class _Raced(Exception):
+    """What was looked up is not as it was; look again."""
+
+
+def _despite_races[T](attempt: Callable[[], T]) -> T:
+    for _ in range(MAX_RACES):
+        try:
+            with transaction.atomic():
+                return attempt()
+        except IntegrityError as error:
+            if broken_constraint(error) not in _RACED:
+                raise
+        except OperationalError as error:
+            if not isinstance(error.__cause__, DeadlockDetected):
+                raise
+        except _Raced:
+            continue
+    raise WriteContended
+
+
+def _locked(memory: Memory) -> Memory:
+    """The row as it is now, locked. Raises _Raced when it was erased."""
+    found = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
+    if found is None:
+        raise _Raced
+    return found
+
+
+class _Batch:
+    """One attempt. Plain new memories are collected and inserted together; everything else is settled one by one."""
+
+    def __init__(self, context: WriteContext, first_doc_no: int) -> None:
+        self.context = context
+        self.access = context.access
+        self.next_doc_no = first_doc_no
+        self.fresh: list[Prepared] = []
+        self.audit: list[AuditEntry] = []
+        self.by_external_id: dict[str, Memory] = {}
+        self.by_identity: dict[tuple[Any, ...], Memory] = {}
+
+    def write(self, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
+        prepared = [self._prepared(draft) for draft in drafts]
+        self._look_up([item for item in prepared if isinstance(item, Prepared)])
+        results: list[WriteResult | HubError] = []
+        for item in prepared:
+            results.append(item if isinstance(item, HubError) else self._settle(item))
+        self._insert_fresh()
+        AuditEntry.objects.bulk_create(self.audit)
+        return results
+
+    def _prepared(self, draft: MemoryDraft) -> Prepared | HubError:
+        try:
+            target = self._target(draft)
+            item = prepare(self.context, draft, target)
+            item.memory.doc_no, self.next_doc_no = self.next_doc_no, self.next_doc_no + 1
+        except HubError as error:
+            return error
+        return item
+
+    def _target(self, draft: MemoryDraft) -> Memory | None:
+        if draft.supersedes is None:
+            return None
+        return check_successor(self.access, draft.supersedes)
+
+    def _look_up(self, items: Sequence[Prepared]) -> None:
+        """Everything already there that the items could meet: two queries at most."""
+        external = [item.memory.external_write_id for item in items if item.memory.external_write_id]
+        hashes = [item.memory.content_hash for item in items if item.memory.content_hash]
+        met = Q(external_write_id__in=external) if external else Q()
+        same = Q(content_hash__in=hashes, archived_at=None, superseded_by=None) & ~Q(status=Status.DISCARD)
+        for condition in [met] * bool(external) + [same] * bool(hashes):
+            for row in Memory.objects.in_vault(self.access.vault_id).filter(condition):
+                self._remember(row)
+
+    def _remember(self, row: Memory) -> None:
+        if row.external_write_id:
+            self.by_external_id[row.external_write_id] = row
+        identity = identity_of(row)
+        if identity is not None and _is_live(row):
+            self.by_identity[identity] = row
+
+    def _settle(self, item: Prepared) -> WriteResult | HubError:
+        known = self.by_external_id.get(item.memory.external_write_id or "")
+        if known is not None:
+            return self._alone(lambda: self._upsert(item, known))
+        twin = self.by_identity.get(identity_of(item.memory) or ())
+        if twin is not None and _has_expired(twin):
+            self._make_room(twin)
+        elif twin is not None and self.access.may_use_bank(twin.bank_id):
+            return self._alone(lambda: self._confirm(item, twin))
+        elif twin is not None:
+            # The twin lies in a bank this key does not reach: saying "duplicate" would show it.
+            item.memory.content_hash = None
+        if item.draft.supersedes is not None:
+            return self._alone(lambda: self._supersede(item))
+        self._collect(item)
+        return WriteResult(item.memory, Outcome.CREATED, "no_match", "Nothing like it was there.")
+
+    def _alone(self, settle: Callable[[], WriteResult]) -> WriteResult | HubError:
+        """One item in a savepoint, after the collected ones, so that it can meet them and fail without them."""
+        self._insert_fresh()
+        try:
+            with transaction.atomic():
+                return settle()
+        except HubError as error:
+            return error
+
+    def _collect(self, item: Prepared) -> None:
+        self.fresh.append(item)
+        self._remember(item.memory)
+
+    def _insert_fresh(self) -> None:
+        if not self.fresh:
+            return
+        items, self.fresh = self.fresh, []
+        Memory.objects.bulk_create([item.memory for item in items])
+        index_memories(self.context, [Indexable(item.memory, item.content) for item in items])
+        self.audit += [self._created(item.memory) for item in items]
+
+    def _created(self, memory: Memory) -> AuditEntry:
+        return audit_entry(self.access, Audited("write_memory", "memory", memory.pk, None, memory.version))
+
+    def _upsert(self, item: Prepared, known: Memory) -> WriteResult:
+        """A replay changes nothing; another body updates in place and keeps the archive flag (IDM-01, 03…05)."""
+        known = _locked(known)
+        if not self.access.may_use_bank(known.bank_id):
+            raise Conflict("This external_write_id belongs to a memory in a bank this key does not reach.")
+        values = {name: value for name, value in item.given.items() if name in _UPSERTED}
+        if "content" in values and values["content"] != known.content:
+            values["trust"] = lower(Trust(known.trust), Trust(item.memory.trust)).value
+        changed = change_memory(self.context, known, Change("write_memory", values))
+        if not changed:
+            return WriteResult(known, Outcome.IDEMPOTENT, "external_write_id", "The same write was already there.")
+        names = ", ".join(sorted(changed))
+        return WriteResult(
+            known, Outcome.UPDATED, "external_write_id", f"The memory with this id was updated: {names}."
+        )
+
+    def _confirm(self, item: Prepared, twin: Memory) -> WriteResult:
+        """An exact duplicate: nothing new is stored; a more believed source lifts what was only assumed (DUP-11)."""
+        twin = _locked(twin)
+        if not _is_live(twin):
+            raise _Raced
+        twin.last_confirmed_at = now()
+        twin.save(update_fields=["last_confirmed_at"])
+        reason = "A live memory with exactly this content is already there."
+        if Trust(item.memory.trust).rank > Trust(twin.trust).rank:
+            values = {"trust": item.memory.trust}
+            if twin.status == Status.DRAFT and item.memory.status == Status.ACCEPTED:
+                values["status"] = Status.ACCEPTED.value
+            change_memory(self.context, twin, Change("confirm_memory", values))
+            reason += f" It is now trusted as {twin.trust}."
+        return WriteResult(
+            twin, Outcome.DUPLICATE, "exact_hash", reason, duplicate_of=UUID(str(twin.pk)), similarity=1.0
+        )
+
+    def _supersede(self, item: Prepared) -> WriteResult:
+        old = check_successor(self.access, item.draft.supersedes or "", lock=True)
+        memory = item.memory
+        memory.save(force_insert=True)
+        index_memories(self.context, [Indexable(memory, item.content)])
+        self.audit.append(self._created(memory))
+        self._remember(memory)
+        retired = retire(self.context, old, memory)
+        reason = "It replaces the memory named in `supersedes`."
+        if not retired:
+            reason = "It waits as a draft; accepting it will replace the memory named in `supersedes`."
+            return WriteResult(memory, Outcome.CREATED, "supersedes", reason)
+        return WriteResult(memory, Outcome.SUPERSEDED, "supersedes", reason, superseded_id=UUID(str(old.pk)))
+
+    def _make_room(self, twin: Memory) -> None:
+        """An expired memory must not swallow a fresh one: it gives up its place among the live (lineage)."""
+        Memory.objects.filter(pk=twin.pk).update(content_hash=None)
+
+
+def _is_live(row: Memory) -> bool:
+    return row.archived_at is None and row.superseded_by_id is None and row.status != Status.DISCARD
+
+
+def _has_expired(row: Memory) -> bool:
+    return row.expires_at is not None and row.expires_at <= now()
+
+
+_UPSERTED = {
+    "content",
+    "type",
+    "bank_id",
+    "category",
+    "role",
+    "importance",
+    "confidence",
+    "entities",
+    "tags",
+    "fact_key",
+    "extra",
+    "is_protected",
+    "user_id",
+    "session_id",
+    "task_id",
+    "expires_at",
+    "event_at",
+}
