@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -42,7 +42,8 @@ def check_up() -> list[Finding]:
 
 def _looked_at(part: str, look: Callable[[], Finding]) -> Finding:
     try:
-        return look()
+        finding = look()
+        return replace(finding, advice="") if finding.ok else finding
     except HubError as error:
         return Finding(part, False, error.message, "set it right and run doctor again")
     except DatabaseError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def logging_config(level: str, style: str, *, show_messages: bool = False) -> dict[str, Any]:
     """The ``LOGGING`` dictionary; also sets structlog up for this process. ``style`` is json or console."""
+    logging.raiseExceptions = show_messages  # or a line that cannot be written is quoted to stderr in full
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
