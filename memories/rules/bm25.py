@@ -14,12 +14,12 @@ B = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus[Term: Hashable]:
     """What BM25 must know about all documents: how many there are, their mean length, how many hold each term."""
 
     documents: int
     mean_length: float
-    holding: Mapping[Hashable, int]
+    holding: Mapping[Term, int]
 
 
 def idf(documents: int, holding: int) -> float:
@@ -32,7 +32,7 @@ def term_weight(tf: int, length: int, mean_length: float, *, k1: float = K1, b: 
     return tf / (tf + k1 * (1 - b + b * length / (mean_length or 1.0)))
 
 
-def bm25(query: Collection[Hashable], tfs: Mapping[Hashable, int], length: int, corpus: Corpus) -> float:
+def bm25[Term: Hashable](query: Collection[Term], tfs: Mapping[Term, int], length: int, corpus: Corpus[Term]) -> float:
     """The score of one document; 0 when it shares no term with the query. Repeated query terms count once."""
     return math.fsum(
         idf(corpus.documents, corpus.holding.get(term, 0)) * term_weight(tfs[term], length, corpus.mean_length)
@@ -41,9 +41,9 @@ def bm25(query: Collection[Hashable], tfs: Mapping[Hashable, int], length: int, 
     )
 
 
-def corpus_of(documents: Sequence[Mapping[Hashable, int]], lengths: Sequence[int]) -> Corpus:
+def corpus_of[Term: Hashable](documents: Sequence[Mapping[Term, int]], lengths: Sequence[int]) -> Corpus[Term]:
     """The statistics of a list of documents, each given as term → occurrences."""
-    holding: dict[Hashable, int] = {}
+    holding: dict[Term, int] = {}
     for document in documents:
         for term in document:
             holding[term] = holding.get(term, 0) + 1

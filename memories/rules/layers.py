@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -67,8 +67,9 @@ def _is_literal(annotation: Any) -> bool:
 
 
 INFO: dict[str, SettingInfo] = {key: _described(key) for key in Settings.model_fields}
+_STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 _ADAPTERS: dict[str, TypeAdapter[Any]] = {
-    key: TypeAdapter(Annotated[field.annotation, field], config=ConfigDict(strict=True, allow_inf_nan=False))
+    key: TypeAdapter(cast("Any", Annotated[field.annotation, field]), config=_STRICT)
     for key, field in Settings.model_fields.items()
 }
 

@@ -123,7 +123,7 @@ class Settings(BaseModel):
         200, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
     )
     semantic_weight: float = _key(1.0, Group.SEARCH, "Weight of the semantic leg.", CALL, ge=0.0, le=10.0)
-    keyword_weight: float = _key(0.5, Group.SEARCH, "Weight of the keyword leg.", CALL, ge=0.0, le=10.0)
+    keyword_weight: float = _key(1.0, Group.SEARCH, "Weight of the keyword leg.", CALL, ge=0.0, le=10.0)
     decay_half_life_days: int = _later(
         30,
         Group.SEARCH,

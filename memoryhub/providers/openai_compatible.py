@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import openai
 
-from memoryhub.lib.errors import HubError
-from memoryhub.lib.net import AddressRefused, Limits, open_client
+from memoryhub.lib.net import AddressRefused, AnswerTooLarge, AnswerTooSlow, Limits, open_client
 from memoryhub.providers.base import ProviderError, Vectors, unit
 
 if TYPE_CHECKING:
@@ -74,6 +73,10 @@ class OpenAIEmbedder:
         rows = [row for batch in batches for row in self._request(batch, dimensions)]
         return unit(np.array(rows, dtype=np.float32).reshape(len(texts), dimensions))
 
+    def close(self) -> None:
+        """Drops the connections."""
+        self._client.close()
+
     def _request(self, texts: Sequence[str], dimensions: int | None) -> list[list[float]]:
         try:
             answer = self._client.embeddings.with_raw_response.create(
@@ -86,9 +89,9 @@ class OpenAIEmbedder:
             permanent = status < 500 and status not in _TRY_AGAIN
             raise ProviderError(f"The embedding service answered {status}.", permanent=permanent) from error
         except openai.APIConnectionError as error:
-            reason = error.__cause__
-            what = reason.message if isinstance(reason, HubError) else "The embedding service cannot be reached."
-            raise ProviderError(what, permanent=isinstance(reason, AddressRefused)) from error
+            raise ProviderError("The embedding service cannot be reached.") from error
+        except (AddressRefused, AnswerTooLarge, AnswerTooSlow) as error:
+            raise ProviderError(error.message, permanent=isinstance(error, AddressRefused)) from error
         return _rows(answer.content, len(texts), dimensions)
 
 
