@@ -6,6 +6,7 @@ The routes themselves are in ``memories.api`` and ``banks.api``; a view's name i
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from typing import Any, Never, cast
 
@@ -31,7 +32,7 @@ from memories.api import router as memories_router
 from memories.services.idempotency import StoredAnswer, with_idempotency
 from memoryhub.env import environment
 from memoryhub.lib import strictjson
-from memoryhub.lib.answers import bare_problem_answer, problem_answer, request_id_of
+from memoryhub.lib.answers import bare_problem_answer, json_answer, problem_answer, request_id_of
 from memoryhub.lib.errors import FieldError, HubError, Invalid, Unauthenticated
 from memoryhub.lib.problems import PROBLEM_RESPONSE, PROBLEM_SCHEMA
 from memoryhub.lib.ratelimit import Policy, RateLimited, RateLimiter
@@ -161,17 +162,18 @@ def _once(request: HttpRequest, key: str, call: Callable[[], HttpResponse]) -> H
     if not (0 < len(key) <= LONGEST_IDEMPOTENCY_KEY and key.isascii() and key.isprintable()):
         detail = f"must be 1 to {LONGEST_IDEMPOTENCY_KEY} printable ASCII characters"
         raise Invalid(errors=[FieldError("/Idempotency-Key", "idempotency_key", detail)])
-    source = b"\0".join([str(request.method).encode(), request.get_full_path().encode(), request.body])
+    fingerprint = b"\0".join([str(request.method).encode(), request.get_full_path().encode(), request.body])
     access: Access = request.access  # type: ignore[attr-defined]
-    answer = with_idempotency(access, key, source, lambda: _stored(call()))
-    response = HttpResponse(answer.body, status=answer.status, headers=answer.headers)
+    answer = with_idempotency(access, key, fingerprint, lambda: _stored(call()))
+    response = json_answer(answer.body, answer.status, answer.headers)
     if answer.replayed:
         response.headers["Idempotency-Replayed"] = "true"
     return response
 
 
 def _stored(response: HttpResponse) -> StoredAnswer:
-    return StoredAnswer(response.status_code, dict(response.headers), response.content.decode(), replayed=False)
+    headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}
+    return StoredAnswer(response.status_code, json.loads(response.content), headers)
 
 
 api = HubAPI(

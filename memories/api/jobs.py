@@ -1,0 +1,92 @@
+"""Background work: what waits, runs, is done or dead."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Annotated, Any, TypedDict
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Router
+from pydantic import Field
+
+from memories.api.requests import ApiRequest
+from memories.models import Job
+from memories.rules.vocabulary import JobState
+from memories.services import jobs
+from memoryhub.lib.answers import json_answer
+
+router = Router()
+
+
+class JobOut(TypedDict):
+    """One job; ``ref`` holds ids only."""
+
+    id: UUID
+    kind: str
+    ref: dict[str, Any]
+    state: str
+    stage: str
+    done: int
+    total: int | None
+    attempts: int
+    error: str
+    due_at: dt.datetime
+    created_at: dt.datetime
+    started_at: dt.datetime | None
+    finished_at: dt.datetime | None
+    heartbeat_at: dt.datetime | None
+
+
+class JobList(TypedDict):
+    """The newest jobs, and how many there are in each state."""
+
+    items: list[JobOut]
+    counts: dict[str, int]
+
+
+def job_out(job: Job) -> JobOut:
+    """One job."""
+    return {
+        "id": job.pk,
+        "kind": job.kind,
+        "ref": job.ref,
+        "state": job.state,
+        "stage": job.stage,
+        "done": job.done,
+        "total": job.total,
+        "attempts": job.attempts,
+        "error": job.error,
+        "due_at": job.due_at,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+        "heartbeat_at": job.heartbeat_at,
+    }
+
+
+@router.get("/jobs", response=JobList)
+def list_jobs(
+    request: ApiRequest, state: JobState | None = None, limit: Annotated[int, Field(ge=1, le=200)] = 100
+) -> HttpResponse:
+    """The vault's newest jobs, of one state if given."""
+    found = jobs.list_jobs(request.access, state, limit)
+    return json_answer({"items": [job_out(job) for job in found], "counts": jobs.count_jobs(request.access)})
+
+
+@router.get("/jobs/{job_id}", response=JobOut)
+def get_job(request: ApiRequest, job_id: str) -> HttpResponse:
+    """One job."""
+    return json_answer(job_out(jobs.get_job(request.access, job_id)))
+
+
+@router.post("/jobs/{job_id}/cancel", response=JobOut)
+def cancel_job(request: ApiRequest, job_id: str) -> HttpResponse:
+    """Stop a waiting or running job; a running attempt cannot commit any more."""
+    return json_answer(job_out(jobs.cancel_job(request.access, job_id)))
+
+
+@router.post("/jobs/{job_id}/retry", response=JobOut)
+def retry_job(request: ApiRequest, job_id: str) -> HttpResponse:
+    """Give a dead or cancelled job a new set of attempts."""
+    return json_answer(job_out(jobs.retry_job(request.access, job_id)))

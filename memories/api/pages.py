@@ -1,0 +1,84 @@
+"""One page of a list, with its cursors, its total and, on request, counts by facet."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict
+
+from django.http import HttpResponse
+from pydantic import Field
+
+from memories.api.requests import ApiRequest
+from memories.api.shapes import MemoryOut, memories_out
+from memories.rules import limits
+from memories.rules.filters import MemoryFilter, Sort
+from memories.search.facets import Facet, FacetValue, count_facets
+from memories.search.listing import list_memories
+from memoryhub.lib.answers import json_answer
+from memoryhub.lib.errors import FieldError, Invalid
+from memoryhub.lib.strict import StrictModel
+
+
+class Page(StrictModel):
+    """Which part of the list, in which order; ``facets`` names labels to count by, separated by commas."""
+
+    sort: Sort = Sort.NEWEST
+    limit: Annotated[int, Field(ge=1, le=limits.PAGE_MAX)] = 50
+    cursor: str | None = None
+    facets: Annotated[str, Field(max_length=255)] = ""
+    compact: bool = False
+
+    def facet_names(self) -> list[Facet]:
+        """The facets asked for. Raises Invalid naming those there are."""
+        names = [name.strip() for name in self.facets.split(",") if name.strip()]
+        if not set(names) <= set(Facet):
+            known = ", ".join(Facet)
+            raise Invalid(errors=[FieldError("/facets", "unknown_facet", f"must be among: {known}")])
+        return [Facet(name) for name in names]
+
+
+class FacetOut(TypedDict):
+    """One value with its count; ``selected`` when the filter names it."""
+
+    value: str | int | None
+    label: str
+    count: int
+    selected: bool
+
+
+class MemoryList(TypedDict):
+    """One page; a cursor is null at the end of the list."""
+
+    items: list[MemoryOut]
+    next_cursor: str | None
+    prev_cursor: str | None
+    total: int
+    facets: NotRequired[dict[str, list[FacetOut]]]
+
+
+def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpResponse:
+    """The page as JSON, with ``Link: rel="next"`` when there is more."""
+    names = page.facet_names()
+    found = list_memories(request.access, filters, page.sort, page.limit, page.cursor)
+    body: MemoryList = {
+        "items": memories_out(request.access, found.items, compact=page.compact),
+        "next_cursor": found.next_cursor,
+        "prev_cursor": found.prev_cursor,
+        "total": found.total,
+    }
+    if names:
+        counted = count_facets(request.access, filters, names)
+        body["facets"] = {name: [_facet_out(value) for value in values] for name, values in counted.items()}
+    links = [_link(request, cursor, rel) for cursor, rel in ((found.next_cursor, "next"), (found.prev_cursor, "prev"))]
+    return json_answer(body, headers={"Link": ", ".join(filter(None, links))} if any(links) else None)
+
+
+def _facet_out(value: FacetValue) -> FacetOut:
+    return {"value": value.value, "label": value.label, "count": value.count, "selected": value.selected}
+
+
+def _link(request: ApiRequest, cursor: str | None, rel: str) -> str:
+    if cursor is None:
+        return ""
+    query = request.GET.copy()
+    query["cursor"] = cursor
+    return f'<{request.path}?{query.urlencode()}>; rel="{rel}"'

@@ -1,0 +1,148 @@
+"""What a write answers: one, many, or the receipt of an erasure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
+from uuid import UUID
+
+from django.db.models import prefetch_related_objects
+from django.http import HttpRequest, HttpResponse
+from pydantic import Field
+
+from banks.access import Access
+from memories.api.shapes import MemoryOut, memory_out
+from memories.rules import limits
+from memories.rules.drafts import MemoryDraft
+from memories.rules.vocabulary import Outcome
+from memories.search.predecessors import predecessors
+from memories.services.lifecycle import Receipt
+from memories.services.writing import WriteResult
+from memoryhub.lib.answers import json_answer, request_id_of
+from memoryhub.lib.errors import HubError
+from memoryhub.lib.problems import problem, status_of
+from memoryhub.lib.strict import StrictModel
+
+
+class WrittenOut(TypedDict):
+    """What became of a write and why; a duplicate carries the memory that is already there."""
+
+    memory: MemoryOut
+    outcome: str
+    duplicate_of: UUID | None
+    superseded_id: UUID | None
+    similarity: float | None
+    decided_by: str
+    reason: str
+
+
+class ReceiptOut(TypedDict):
+    """Proof of an erasure: ids and counts, signed with the vault's audit key."""
+
+    memory_id: UUID
+    vault_id: UUID
+    erased_at: dt.datetime
+    removed: dict[str, int]
+    signature: str
+
+
+class BatchItemOut(TypedDict):
+    """One item's fate: what ``WrittenOut`` says, or a problem."""
+
+    index: int
+    status: int
+    outcome: NotRequired[str]
+    memory: NotRequired[MemoryOut]
+    duplicate_of: NotRequired[UUID | None]
+    superseded_id: NotRequired[UUID | None]
+    similarity: NotRequired[float | None]
+    decided_by: NotRequired[str]
+    reason: NotRequired[str]
+    problem: NotRequired[dict[str, Any]]
+
+
+class BatchOut(TypedDict):
+    """One result per item, in the order sent."""
+
+    results: list[BatchItemOut]
+
+
+class Batch(StrictModel):
+    """Up to 500 memories; each is checked by itself, so that one bad item fails alone."""
+
+    unchecked: ClassVar[frozenset[str]] = frozenset({"items"})
+
+    items: Annotated[list[Any], Field(min_length=1, max_length=limits.BATCH_MAX)]
+
+
+def status_of_write(result: WriteResult) -> int:
+    """201 when there is a memory that was not there before, else 200."""
+    return 201 if result.outcome in (Outcome.CREATED, Outcome.SUPERSEDED) else 200
+
+
+def written_out(result: WriteResult, supersedes: UUID | None) -> WrittenOut:
+    """One write."""
+    return {
+        "memory": memory_out(result.memory, supersedes),
+        "outcome": result.outcome,
+        "duplicate_of": result.duplicate_of,
+        "superseded_id": result.superseded_id,
+        "similarity": result.similarity,
+        "decided_by": result.decided_by,
+        "reason": result.reason,
+    }
+
+
+def written_answer(access: Access, result: WriteResult, status: int | None = None) -> HttpResponse:
+    """One write as a response, with the memory's ETag and Location."""
+    body = written_out(result, supersedes_of(access, [result]).get(result.memory.pk))
+    headers = {"ETag": result.memory.etag, "Location": f"/api/v1/memories/{result.memory.pk}"}
+    return json_answer(body, status or status_of_write(result), headers)
+
+
+def receipt_out(receipt: Receipt) -> ReceiptOut:
+    """The receipt of an erasure."""
+    return {
+        "memory_id": receipt.memory_id,
+        "vault_id": receipt.vault_id,
+        "erased_at": receipt.erased_at,
+        "removed": receipt.removed,
+        "signature": receipt.signature,
+    }
+
+
+def supersedes_of(access: Access, results: Sequence[WriteResult]) -> dict[UUID, UUID]:
+    """What each written memory replaced; asks the database only about memories that were there before."""
+    known = {result.memory.pk: result.superseded_id for result in results if result.superseded_id}
+    older = [
+        result.memory.pk for result in results if result.outcome != Outcome.CREATED and result.memory.pk not in known
+    ]
+    return known | (predecessors(access, older) if older else {})
+
+
+def drafts_of(items: Sequence[Any]) -> list[MemoryDraft | HubError]:
+    """Each item as a draft, or the error that says what is wrong with it."""
+    parsed: list[MemoryDraft | HubError] = []
+    for place, item in enumerate(items):
+        try:
+            parsed.append(MemoryDraft.parse(item, pointer=f"/items/{place}"))
+        except HubError as error:
+            parsed.append(error)
+    return parsed
+
+
+def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResult | HubError]) -> BatchOut:
+    """Every item's fate."""
+    written = [result for result in results if not isinstance(result, HubError)]
+    prefetch_related_objects([result.memory for result in written], "bank")
+    replaced = supersedes_of(access, written)
+    shown: list[BatchItemOut] = []
+    for place, result in enumerate(results):
+        if isinstance(result, HubError):
+            told = problem(result, instance=f"{request.path}#/items/{place}", request_id=request_id_of(request))
+            shown.append({"index": place, "status": status_of(result), "problem": told})
+        else:
+            fate = written_out(result, replaced.get(result.memory.pk))
+            shown.append({"index": place, "status": status_of_write(result), **fate})
+    return {"results": shown}
