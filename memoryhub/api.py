@@ -139,7 +139,7 @@ def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         name
         for model in operation.models
         if model.__ninja_param_source__ == "query"
-        for name in model.__ninja_flatten_map__  # type: ignore[attr-defined]
+        for name in model.__ninja_flatten_map__
     )
     replayable = view.__name__ not in READING_POSTS | SECRET_ANSWERS
 
@@ -220,13 +220,19 @@ def _leave_to_django(request: HttpRequest, exception: Exception) -> Never:
     raise exception
 
 
-for _kind in (HubError, OperationalError, InterfaceError, DataError, SuspiciousOperation, Http404):
-    api.add_exception_handler(_kind, _answer)
-api.add_exception_handler(ValidationError, _answer_validation)
-api.add_exception_handler(HttpError, _answer_http_error)
-api.add_exception_handler(Exception, _leave_to_django)
+_HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
+    **dict.fromkeys((HubError, OperationalError, InterfaceError, DataError, SuspiciousOperation, Http404), _answer),
+    ValidationError: _answer_validation,
+    HttpError: _answer_http_error,
+    Exception: _leave_to_django,
+}
+for _kind, _handler in _HANDLERS.items():
+    api.add_exception_handler(_kind, _handler)
 
-_DOCS_CSP = {**settings.SECURE_CSP, "style-src": [CSP.SELF, CSP.UNSAFE_INLINE]}  # Swagger UI styles itself inline
+_DOCS_CSP: dict[str, Any] = {
+    **settings.SECURE_CSP,
+    "style-src": [CSP.SELF, CSP.UNSAFE_INLINE],
+}  # Swagger UI styles itself inline
 
 
 @require_safe

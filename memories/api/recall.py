@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
+from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
@@ -12,26 +13,41 @@ from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out, memory_out
 from memories.rules import limits
 from memories.rules.filters import SearchQuery
+from memories.rules.fusion import LegScore
 from memories.search import reading, recall
 from memories.search.predecessors import predecessors
+from memories.search.recall import Hit
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.metrics import SEARCHES
 from memoryhub.lib.strict import StrictModel
 
 router = Router()
 
 
-class HitOut(MemoryOut):
-    """A memory with its score and, part by part, where the score comes from."""
+class LegOut(TypedDict):
+    """One leg's part in a hit."""
 
     score: float
-    scores: dict[str, Any]
+    rank: int
+    normalised: float
+    weight: float
+    contribution: float
+
+
+class HitOut(MemoryOut):
+    """A memory with its score, each leg's own score, and how they add up when ``explain`` was asked."""
+
+    score: float
+    scores: dict[str, float]
+    explain: dict[str, LegOut] | None
 
 
 class SearchOut(TypedDict):
-    """Hits, best first; ``degraded`` names the legs that could not take part."""
+    """Hits, best first; ``degraded`` names what could not take part, ``unreadable`` counts hits that did not open."""
 
     results: list[HitOut]
     degraded: list[str]
+    unreadable: int
     took_ms: float
 
 
@@ -50,20 +66,39 @@ class ReadOut(TypedDict):
     missing: list[str]
 
 
+def hit_out(hit: Hit, supersedes: UUID | None, query: SearchQuery) -> HitOut:
+    """One hit."""
+    return {
+        **memory_out(hit.memory, supersedes, compact=query.compact),
+        "score": hit.score,
+        "scores": {name: leg.score for name, leg in hit.legs.items()},
+        "explain": {name: _leg_out(leg) for name, leg in hit.legs.items()} if query.explain else None,
+    }
+
+
+def _leg_out(leg: LegScore) -> LegOut:
+    return {
+        "score": leg.score,
+        "rank": leg.rank,
+        "normalised": leg.normalised,
+        "weight": leg.weight,
+        "contribution": leg.contribution,
+    }
+
+
 @router.post("/memories/search", response=SearchOut)
 def search_memories(request: ApiRequest, query: SearchQuery) -> HttpResponse:
     """Memories that answer a question, by meaning and by words."""
     answer = recall.search_memories(request.access, query)
+    SEARCHES.labels(str(bool(answer.degraded)).lower()).inc()
     replaced = predecessors(request.access, [hit.memory.pk for hit in answer.hits])
-    results = [
-        {
-            **memory_out(hit.memory, replaced.get(hit.memory.pk), compact=query.compact),
-            "score": hit.score,
-            "scores": hit.scores,
-        }
-        for hit in answer.hits
-    ]
-    return json_answer({"results": results, "degraded": list(answer.degraded), "took_ms": answer.took_ms})
+    body: SearchOut = {
+        "results": [hit_out(hit, replaced.get(hit.memory.pk), query) for hit in answer.hits],
+        "degraded": list(answer.degraded),
+        "unreadable": answer.unreadable,
+        "took_ms": answer.took_ms,
+    }
+    return json_answer(body)
 
 
 @router.post("/memories/read", response=ReadOut)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
+from typing import Annotated, Any, ClassVar, TypedDict
 from uuid import UUID
 
 from django.db.models import prefetch_related_objects
@@ -21,6 +21,7 @@ from memories.services.lifecycle import Receipt
 from memories.services.writing import WriteResult
 from memoryhub.lib.answers import json_answer, request_id_of
 from memoryhub.lib.errors import HubError
+from memoryhub.lib.metrics import MEMORIES_WRITTEN
 from memoryhub.lib.problems import problem, status_of
 from memoryhub.lib.strict import StrictModel
 
@@ -47,25 +48,25 @@ class ReceiptOut(TypedDict):
     signature: str
 
 
-class BatchItemOut(TypedDict):
-    """One item's fate: what ``WrittenOut`` says, or a problem."""
+class BatchWrittenOut(WrittenOut):
+    """An item that was written."""
 
     index: int
     status: int
-    outcome: NotRequired[str]
-    memory: NotRequired[MemoryOut]
-    duplicate_of: NotRequired[UUID | None]
-    superseded_id: NotRequired[UUID | None]
-    similarity: NotRequired[float | None]
-    decided_by: NotRequired[str]
-    reason: NotRequired[str]
-    problem: NotRequired[dict[str, Any]]
+
+
+class BatchFailedOut(TypedDict):
+    """An item that was not, and why."""
+
+    index: int
+    status: int
+    problem: dict[str, Any]
 
 
 class BatchOut(TypedDict):
     """One result per item, in the order sent."""
 
-    results: list[BatchItemOut]
+    results: list[BatchWrittenOut | BatchFailedOut]
 
 
 class Batch(StrictModel):
@@ -83,6 +84,7 @@ def status_of_write(result: WriteResult) -> int:
 
 def written_out(result: WriteResult, supersedes: UUID | None) -> WrittenOut:
     """One write."""
+    MEMORIES_WRITTEN.labels(result.outcome.value).inc()
     return {
         "memory": memory_out(result.memory, supersedes),
         "outcome": result.outcome,
@@ -137,7 +139,7 @@ def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResul
     written = [result for result in results if not isinstance(result, HubError)]
     prefetch_related_objects([result.memory for result in written], "bank")
     replaced = supersedes_of(access, written)
-    shown: list[BatchItemOut] = []
+    shown: list[BatchWrittenOut | BatchFailedOut] = []
     for place, result in enumerate(results):
         if isinstance(result, HubError):
             told = problem(result, instance=f"{request.path}#/items/{place}", request_id=request_id_of(request))

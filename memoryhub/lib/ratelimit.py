@@ -7,13 +7,12 @@ longer than the socket timeout, and that at most once a pause.
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import dataclass
 from typing import ClassVar
 
 from limits.errors import StorageError
-from limits.storage import MemoryStorage, RedisStorage, Storage
+from limits.storage import MemoryStorage, RedisStorage
 
 from memoryhub.lib.broker import SOCKET_SECONDS, no_retry, redis_url
 from memoryhub.lib.errors import HubError, Kind
@@ -69,11 +68,9 @@ class RateLimiter:
     """Counts requests by key and policy in the broker, or in this process while the broker is away."""
 
     def __init__(self, broker_url: str | None) -> None:
-        self._url = _limits_url(broker_url) if broker_url else None
-        self._shared: Storage | None = None
-        self._own: Storage | None = None
+        self._shared = _broker_storage(broker_url) if broker_url else None
+        self._own = MemoryStorage()
         self._ask_again_at = 0.0
-        self._lock = threading.Lock()
 
     def spend(self, policy: Policy, key: str) -> Standing:
         """One request of ``key``. Raises RateLimited (with ``retry_after`` seconds) when the quota is used up."""
@@ -88,33 +85,22 @@ class RateLimiter:
         return standing
 
     def _count(self, name: str) -> int:
-        if self._url and time.monotonic() >= self._ask_again_at:
+        if self._shared is not None and time.monotonic() >= self._ask_again_at:
             try:
-                return self._broker().incr(name, WINDOW_SECONDS * 2)
+                return self._shared.incr(name, WINDOW_SECONDS * 2)
             except StorageError:
                 self._ask_again_at = time.monotonic() + _PAUSE_SECONDS
                 RATE_LIMIT_FALLBACKS.inc()
-        return self._process().incr(name, WINDOW_SECONDS * 2)
-
-    def _broker(self) -> Storage:
-        if self._shared is None:
-            with self._lock:
-                self._shared = self._shared or RedisStorage(
-                    str(self._url),
-                    wrap_exceptions=True,
-                    socket_timeout=SOCKET_SECONDS,
-                    socket_connect_timeout=SOCKET_SECONDS,
-                    retry=no_retry(),  # type: ignore[arg-type]
-                )
-        return self._shared
-
-    def _process(self) -> Storage:
-        if self._own is None:
-            with self._lock:
-                self._own = self._own or MemoryStorage()
-        return self._own
+        return self._own.incr(name, WINDOW_SECONDS * 2)
 
 
-def _limits_url(broker_url: str) -> str:
+def _broker_storage(broker_url: str) -> RedisStorage:
+    """Connects with its first count, not now."""
     url = redis_url(broker_url)
-    return f"redis+{url}" if url.startswith("unix://") else url
+    return RedisStorage(
+        f"redis+{url}" if url.startswith("unix://") else url,
+        wrap_exceptions=True,
+        socket_timeout=SOCKET_SECONDS,
+        socket_connect_timeout=SOCKET_SECONDS,
+        retry=no_retry(),  # type: ignore[arg-type]
+    )

@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 import structlog
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, DataError, InterfaceError, OperationalError, connections
+from django.db import DataError, InterfaceError, OperationalError, connections
 from django.http import Http404, HttpRequest, HttpResponse
 
 from memoryhub.lib.answers import bare_problem_answer, headers_of, problem_answer, request_id_of
@@ -91,7 +91,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return _page(500, HTTPStatus(500).phrase, detail, request_id_of(request), {})
 
 
-def _database_error(exception: DatabaseError) -> HubError:
+def _database_error(exception: OperationalError | InterfaceError) -> HubError:
     state = getattr(exception.__cause__, "sqlstate", None) or ""
     if state.startswith(_NOT_AWAY):
         return DatabaseBusy()
