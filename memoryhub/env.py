@@ -141,7 +141,7 @@ def stored_secrets(data: Path) -> dict[str, Any]:
     path = keys_file(data)
     try:
         stored = json.loads(path.read_text())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:
         raise EnvironmentInvalid(f"{path} cannot be read ({type(error).__name__}); restore it from a backup.") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
@@ -73,8 +74,8 @@ def bootstrap(datadir: DataDir, url: str) -> Bootstrap | None:
         except BaseException:
             datadir.bootstrap.unlink(missing_ok=True)  # it would name a person who was not made
             raise
-    elif (told.url, told.storage) != (url, datadir.storage):
-        told = Bootstrap(**(asdict(told) | {"url": url, "storage": datadir.storage}))
+    elif (told.url, told.storage) != (url, _storage(datadir)):
+        told = Bootstrap(**(asdict(told) | {"url": url, "storage": _storage(datadir)}))
         _write(datadir, told)
     return told
 
@@ -92,7 +93,12 @@ def _first(datadir: DataDir, url: str) -> Bootstrap:
     vault = create_vault(FIRST_VAULT, owner=owner)
     access = system_access(vault.pk, "first-start")
     _, key = create_key(access, KeyDraft(name=FIRST_KEY, scopes=sorted(ALL_SCOPES)))
-    return Bootstrap(url, FIRST_USER, password, key, str(vault.pk), datadir.storage)
+    return Bootstrap(url, FIRST_USER, password, key, str(vault.pk), _storage(datadir))
+
+
+def _storage(datadir: DataDir) -> list[str]:
+    """Servers of one's own leave the embedded ones' folder unmade."""
+    return [folder for folder in datadir.storage if Path(folder).exists()]
 
 
 def _write(datadir: DataDir, told: Bootstrap) -> None:

@@ -57,6 +57,8 @@ def logging_config(level: str, style: str, *, show_messages: bool = False) -> di
             "django.server": {"handlers": [], "propagate": True},
             "celery.app.trace": {"level": "WARNING"},
             "kombu": {"level": "WARNING"},
+            "httpx2": {"level": "WARNING"},  # it would write whole addresses
+            "openai": {"level": "WARNING"},
         },
     }
 

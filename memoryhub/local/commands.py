@@ -75,7 +75,15 @@ def _environment(datadir: DataDir, process: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(filter(None, [str(BASE_DIR), os.environ.get("PYTHONPATH", "")])),
         "PYTHONUNBUFFERED": "1",
         "MALLOC_ARENA_MAX": "2",  # many threads, little memory
+        **_bytecode(datadir),
     }
+
+
+def _bytecode(datadir: DataDir) -> dict[str, str]:
+    """Where Python may not write beside its sources, compiling everything anew would take most of every start."""
+    if not sys.dont_write_bytecode:
+        return {}
+    return {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(datadir.root / "bytecode")}
 
 
 def _hosts(plan: HubPlan) -> str:
