@@ -11,7 +11,7 @@ from banks.access.keyring import add_data_key
 from banks.models import Bank, Membership, MembershipRole, Vault
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import new_bank
-from memoryhub.lib.errors import Conflict, FieldError, Invalid
+from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,8 +36,8 @@ class VaultNameTaken(Conflict):
     code = "vault_name_taken"
 
 
-def create_vault(name: str, owner: User | None = None) -> Vault:
-    """A vault with its data key, its first banks and, if given, its owner. Raises VaultNameTaken, Invalid.
+def create_vault(name: str, *owners: User) -> Vault:
+    """A vault with its data key, its first banks and its owners. Raises VaultNameTaken, Invalid.
 
     Takes no Access, since there is nothing yet to have access to; called by operators, never by API keys.
     """
@@ -53,9 +53,19 @@ def create_vault(name: str, owner: User | None = None) -> Vault:
             Bank.objects.bulk_create(
                 [new_bank(vault.pk, bank, about, is_default=bank == "General") for bank, about in FIRST_BANKS.items()]
             )
-            if owner is not None:
-                Membership.objects.create(vault=vault, user=owner, role=MembershipRole.OWNER)
+            Membership.objects.bulk_create(
+                [Membership(vault=vault, user=owner, role=MembershipRole.OWNER) for owner in owners]
+            )
             record_audit(system_access(vault.pk), Audited("create_vault", "vault", vault.pk))
     except IntegrityError:
         raise VaultNameTaken from None
     return vault
+
+
+def find_vault(name_or_id: str) -> Vault:
+    """A vault by name or id, for operators. Raises NotFound naming the vaults there are."""
+    for vault in Vault.objects.all():
+        if name_or_id.casefold() in {vault.name.casefold(), str(vault.pk)}:
+            return vault
+    known = ", ".join(Vault.objects.values_list("name", flat=True)) or "none"
+    raise NotFound(f"There is no vault “{name_or_id}”. The vaults are: {known}.")

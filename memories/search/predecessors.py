@@ -12,4 +12,4 @@ from memories.models import Memory
 def predecessors(access: Access, ids: Iterable[UUID]) -> dict[UUID, UUID]:
     """By id of the newer memory, the id of the latest one it supersedes; ids that replaced nothing are left out."""
     older = Memory.objects.filter(vault_id=access.vault_id, superseded_by_id__in=list(ids)).order_by("created_at", "id")
-    return {newer: old for newer, old in older.values_list("superseded_by_id", "id") if newer is not None}
+    return dict(older.values_list("superseded_by_id", "id"))

@@ -14,7 +14,7 @@ from banks.access import Access
 from banks.models import Bank
 from banks.services.banks import default_bank, find_bank
 from memories.index.spaces import ActiveSpace, active_space
-from memories.services.settings import effective_settings
+from memories.models.effective import effective_settings
 from memoryhub.lib.crypto import keyed_hash
 from memoryhub.lib.text import content_fingerprint
 from memoryhub.providers.base import ProviderError

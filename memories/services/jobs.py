@@ -98,15 +98,19 @@ def finish_job(job: Job) -> None:
         raise JobLost
 
 
-def fail_job(job: Job, error: str, *, permanent: bool = False) -> None:
-    """Put the job back for later, or bury it when its attempts are used up or trying again is pointless."""
+def fail_job(job: Job, error: str, *, permanent: bool = False) -> bool:
+    """Put the job back for later, or bury it when its attempts are used up or trying again is pointless.
+
+    Whether it was buried.
+    """
     with transaction.atomic():
         held = Job.objects.select_for_update().filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts).first()
         if held is None:
-            return
+            return False
         if permanent or held.attempts >= MAX_ATTEMPTS:
             _bury(held, error)
-        elif _has_waiting_twin(held):
+            return True
+        if _has_waiting_twin(held):
             held.state, held.finished_at = JobState.CANCELLED.value, now()
             held.error = "A newer job does the same."
             held.save(update_fields=["state", "finished_at", "error"])
@@ -114,6 +118,7 @@ def fail_job(job: Job, error: str, *, permanent: bool = False) -> None:
             held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
             held.due_at, held.lease_until = now() + retry_after(held.attempts), None
             held.save(update_fields=["state", "error", "due_at", "lease_until"])
+    return False
 
 
 def _has_waiting_twin(job: Job) -> bool:

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 
 from banks.access import Access, KeyScope
 from banks.models import SettingValue
 from banks.services.agents import find_agent
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_bank
-from memories.rules.layers import INFO, Effective, SettingInvalid, check_change, resolve
+from memories.models.effective import effective_settings, setting_layers
+from memories.rules.layers import INFO, Effective, SettingInvalid, check_change
 from memories.rules.settings import Level
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError
-
-type Stored = dict[Level, dict[str, Any]]
-
-
-def effective_settings(
-    access: Access, bank_id: UUID | None = None, request: dict[str, Any] | None = None
-) -> dict[str, Effective]:
-    """Every setting with the value that holds for this caller (and bank), and the level that set it. One query."""
-    return resolve(_layers(access, bank_id, request))
 
 
 def value_of(access: Access, key: str) -> Any:
@@ -38,22 +28,6 @@ def read_settings(access: Access, bank_id: UUID | None = None) -> dict[str, Effe
     """The same for people and the API. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
     return effective_settings(access, bank_id)
-
-
-def _layers(access: Access, bank_id: UUID | None, request: dict[str, Any] | None = None) -> Stored:
-    agent_id = access.agent.pk if access.agent else None
-    mine = Q(vault_id=access.vault_id) & (
-        Q(level=Level.VAULT) | Q(level=Level.BANK, target=bank_id) | Q(level=Level.AGENT, target=agent_id)
-    )
-    layers = _grouped(SettingValue.objects.filter(mine | Q(level=Level.SYSTEM)))
-    return {**layers, Level.REQUEST: request} if request else layers
-
-
-def _grouped(rows: Iterable[SettingValue]) -> Stored:
-    layers: Stored = {}
-    for row in rows:
-        layers.setdefault(Level(row.level), {})[row.key] = row.value
-    return layers
 
 
 def write_setting(access: Access, level: Level, key: str, value: Any, target: str | None = None) -> Effective:
@@ -70,7 +44,7 @@ def write_setting(access: Access, level: Level, key: str, value: Any, target: st
     if value is None:
         key = key if key in INFO else check_change({}, level, key, None)[0]
     else:
-        key, value = check_change(_layers(access, bank_id), level, key, value)
+        key, value = check_change(setting_layers(access, bank_id), level, key, value)
     where: dict[str, Any] = {"vault_id": access.vault_id, "level": level.value, "target": target_id, "key": key}
     with transaction.atomic():
         if value is None:

@@ -1,0 +1,79 @@
+"""API keys. A secret is in one answer and nowhere else: not in the session, not in a message, not in a redirect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_POST
+
+from banks.access import KeyScope
+from banks.services.agents import list_agents
+from banks.services.banks import list_banks
+from banks.services.drafts import KeyDraft
+from banks.services.keys import create_key, list_keys, revoke_key, rotate_key
+from banks.web.forms import KeyForm
+from memoryhub.lib.clock import now
+from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse, QueryDict
+
+    from banks.models import ApiKey
+    from banks.web.requests import HubRequest
+
+
+def _form(request: HubRequest, data: QueryDict | None = None) -> KeyForm:
+    return KeyForm(data, banks=list_banks(request.access), agents=list_agents(request.access))
+
+
+def _page(request: HubRequest, form: KeyForm, fresh: dict[str, Any] | None = None) -> HttpResponse:
+    listed = [(key, state_of(key)) for key in list_keys(request.access)]
+    context = {
+        "keys": [{"key": key, "state": state} for key, state in listed if state["live"]],
+        "ended": [{"key": key, "state": state} for key, state in listed if not state["live"]],
+        "form": form,
+        "fresh": fresh,
+        "all_scopes": [scope for scope in KeyScope if request.access.has(scope)],
+        "hub_url": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return answer_page(request, "banks/keys.html", context, status=422 if form.errors else 200)
+
+
+def state_of(key: ApiKey) -> dict[str, Any]:
+    """Whether the key works, in words and with an icon."""
+    if key.revoked_at is not None:
+        return {"live": False, "label": "Revoked", "icon": "ban", "tone": ""}
+    if key.expires_at is not None and key.expires_at <= now():
+        return {"live": False, "label": "Expired", "icon": "timer", "tone": ""}
+    if key.last_used_at is None:
+        return {"live": True, "label": "Never used", "icon": "circle-dashed", "tone": "note"}
+    return {"live": True, "label": "Live", "icon": "circle-check", "tone": "ok"}
+
+
+@sensitive_variables("made", "secret")
+def keys(request: HubRequest) -> HttpResponse:
+    """The vault's keys, the form for one more, and its secret right after it was made."""
+    form = _form(request, request.POST or None)
+    made = submitted(form, lambda: create_key(request.access, KeyDraft.parse(form.draft(request.access.scopes))))
+    if made is None:
+        return _page(request, form)
+    key, secret = made
+    return _page(request, _form(request), {"key": key, "secret": secret})
+
+
+@require_POST
+@sensitive_variables("made", "secret")
+def rotate(request: HubRequest, key_id: str) -> HttpResponse:
+    """A successor; the old secret works for another day."""
+    key, secret = rotate_key(request.access, key_id)
+    return _page(request, _form(request), {"key": key, "secret": secret, "rotated": True})
+
+
+@require_POST
+def revoke(request: HubRequest, key_id: str) -> HttpResponse:
+    """End a key at once."""
+    key = revoke_key(request.access, key_id)
+    say(request, f"Key “{key.name}” no longer works.")
+    return SeeOther(reverse("keys"))

@@ -1,0 +1,125 @@
+"""The frame around every page: navigation, vault switcher, account menu, theme."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.functional import SimpleLazyObject
+
+from banks.access import Access, KeyScope, vaults_of
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from banks.models import Vault
+    from memoryhub.lib.pages import PageRequest
+
+THEMES = (("system", "Like the system", "monitor"), ("light", "Light", "sun"), ("dark", "Dark", "moon"))
+THEME_COOKIE = "theme"
+SHORTCUTS_COOKIE = "shortcuts"
+
+
+class Place(NamedTuple):
+    """One page of the navigation, and the scope without which it is not offered."""
+
+    name: str
+    label: str
+    icon: str
+    scope: KeyScope = KeyScope.MEMORIES_READ
+
+
+NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
+    (
+        "",
+        (
+            Place("overview", "Overview", "layout-dashboard"),
+            Place("memories", "Memories", "library"),
+            Place("banks", "Banks", "layers"),
+            Place("agents", "Agents", "bot"),
+        ),
+    ),
+    (
+        "Care",
+        (
+            Place("cleanup", "Cleanup", "brush-cleaning", KeyScope.CLEANUP_PLAN),
+            Place("activity", "Activity", "history", KeyScope.OPS_READ),
+        ),
+    ),
+    (
+        "Run",
+        (
+            Place("connect", "Connect", "plug"),
+            Place("keys", "Keys", "key-round", KeyScope.KEYS_ADMIN),
+            Place("jobs", "Jobs", "list-checks", KeyScope.OPS_READ),
+            Place("migrations", "Migrations", "git-branch", KeyScope.OPS_READ),
+            Place("system", "System", "settings", KeyScope.OPS_READ),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Item:
+    """A place, ready to be drawn."""
+
+    url: str
+    label: str
+    icon: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """Places under one heading."""
+
+    title: str
+    items: list[Item]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What base.html needs besides its page."""
+
+    nav: list[Group]
+    vault: Vault
+    vaults: list[Vault]
+    person: str
+    is_superuser: bool
+    shortcuts: bool
+    themes: tuple[tuple[str, str, str], ...] = THEMES
+    version: str = ""
+
+
+def shell(request: HttpRequest) -> dict[str, Any]:
+    """Context processor; ``shell`` costs nothing until a template draws it."""
+    theme = request.COOKIES.get(THEME_COOKIE, "system")
+    known = {value for value, _, _ in THEMES}
+    context: dict[str, Any] = {"theme": theme if theme in known else "system"}
+    if hasattr(request, "access"):
+        context["shell"] = SimpleLazyObject(lambda: _shell_of(request))  # type: ignore[arg-type]
+    return context
+
+
+def _shell_of(request: PageRequest[Access]) -> Shell:
+    assert request.user.is_authenticated
+    return Shell(
+        nav=[Group(title, _items(request, places)) for title, places in NAVIGATION],
+        vault=request.access.vault,
+        vaults=vaults_of(request.user),
+        person=request.user.get_username(),
+        is_superuser=request.user.is_superuser,
+        shortcuts=request.COOKIES.get(SHORTCUTS_COOKIE) != "off",
+        version=getattr(settings, "VERSION", ""),
+    )
+
+
+def _items(request: PageRequest[Access], places: tuple[Place, ...]) -> list[Item]:
+    return [
+        Item(url, place.label, place.icon, current=request.path == url or (url != "/" and request.path.startswith(url)))
+        for place in places
+        if request.access.has(place.scope)
+        for url in [reverse(place.name)]
+    ]

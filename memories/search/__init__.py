@@ -1,0 +1,1 @@
+"""Verbs that find things; they change nothing."""

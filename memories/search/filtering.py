@@ -1,0 +1,135 @@
+"""One translation of filters into SQL, for lists, facets and every leg of recall (SRC-18)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+
+from django.db.models import Q
+
+from banks.access import Access
+from banks.services.banks import find_banks
+from memories.models import Memory
+from memories.models.memory import MemoryQuerySet
+from memories.rules.filters import MemoryFilter, Presence, StatusFilter
+from memories.rules.vocabulary import Status, Trust, words
+from memoryhub.lib.blindindex import hash_query
+from memoryhub.lib.clock import now
+
+type Narrow = Callable[[Access, MemoryFilter], Q]
+
+
+def _any_of(column: str, field: str) -> Narrow:
+    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+        values = getattr(wanted, field)
+        return Q(**{f"{column}__in": values}) if values else Q()
+
+    return narrow
+
+
+def _banks(access: Access, wanted: MemoryFilter) -> Q:
+    return Q(bank_id__in=[bank.pk for bank in find_banks(access, list(wanted.bank), "/bank")]) if wanted.bank else Q()
+
+
+def _status(access: Access, wanted: MemoryFilter) -> Q:
+    return Q() if wanted.status == StatusFilter.ANY else Q(status=wanted.status.value)
+
+
+def _archived(access: Access, wanted: MemoryFilter) -> Q:
+    """Hidden ones are archived or replaced; asking for them, or for any, shows expired ones too."""
+    if wanted.archived == Presence.ANY:
+        return Q()
+    if wanted.archived == Presence.TRUE:
+        return Q(archived_at__isnull=False)
+    return Q(archived_at=None, superseded_by=None) & (Q(expires_at=None) | Q(expires_at__gt=now()))
+
+
+def _all_of(column: str, field: str) -> Narrow:
+    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+        values = getattr(wanted, field)
+        return Q(**{f"{column}__contains": values}) if values else Q()
+
+    return narrow
+
+
+def _namespace(access: Access, wanted: MemoryFilter) -> Q:
+    return Q(namespace=wanted.namespace) if wanted.namespace is not None else Q()
+
+
+def _importance(access: Access, wanted: MemoryFilter) -> Q:
+    return Q(importance__gte=wanted.min_importance) if wanted.min_importance > 1 else Q()
+
+
+def _trust(access: Access, wanted: MemoryFilter) -> Q:
+    if wanted.min_trust in {None, Trust.UNTRUSTED}:
+        return Q()
+    return Q(trust__in=[trust for trust in words(Trust) if Trust(trust).rank >= Trust(wanted.min_trust).rank])
+
+
+def _created(access: Access, wanted: MemoryFilter) -> Q:
+    condition = Q()
+    if wanted.created_after is not None:
+        condition &= Q(created_at__gte=wanted.created_after)
+    if wanted.created_before is not None:
+        condition &= Q(created_at__lt=wanted.created_before)
+    return condition
+
+
+def _exact(column: str) -> Narrow:
+    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+        value = getattr(wanted, column)
+        return Q(**{column: value}) if value is not None else Q()
+
+    return narrow
+
+
+def _text(access: Access, wanted: MemoryFilter) -> Q:
+    """Every word of the text; text without a single indexable word finds nothing rather than everything (SRC-20)."""
+    if not wanted.q.strip():
+        return Q()
+    terms = hash_query(access.keys.index, wanted.q)
+    return Q(keyword_index__terms__contains=terms) if terms else Q(pk__in=[])
+
+
+#: Filter name → condition. A facet leaves out its own (self-excluding counts).
+NARROWING: dict[str, Narrow] = {
+    "q": _text,
+    "bank": _banks,
+    "type": _any_of("type", "type"),
+    "category": _any_of("category", "category"),
+    "role": _any_of("role", "role"),
+    "status": _status,
+    "archived": _archived,
+    "agent_id": _any_of("agent_id", "agent_id"),
+    "user_id": _any_of("user_id", "user_id"),
+    "session_id": _any_of("session_id", "session_id"),
+    "task_id": _any_of("task_id", "task_id"),
+    "tag": _all_of("tags", "tag"),
+    "entity": _all_of("entities", "entity"),
+    "namespace": _namespace,
+    "min_importance": _importance,
+    "min_trust": _trust,
+    "created": _created,
+    "is_protected": _exact("is_protected"),
+    "external_write_id": _exact("external_write_id"),
+    "fact_key": _exact("fact_key"),
+}
+
+
+def matching(access: Access, wanted: MemoryFilter, leave_out: str = "") -> MemoryQuerySet:
+    """The caller's memories that pass every filter but ``leave_out``. Raises UnknownBank."""
+    rows = Memory.objects.visible_to(access)
+    for name, narrow in NARROWING.items():
+        if name != leave_out:
+            rows = rows.filter(narrow(access, wanted))
+    return rows
+
+
+def is_recallable(memory: Memory, at: dt.datetime) -> bool:
+    """Whether default recall may return it (STA-09)."""
+    return (
+        memory.status == Status.ACCEPTED
+        and memory.archived_at is None
+        and memory.superseded_by_id is None
+        and (memory.expires_at is None or memory.expires_at > at)
+    )

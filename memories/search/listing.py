@@ -1,0 +1,83 @@
+"""Lists of memories: filtered, sorted, cut into keyset pages that are stable under inserts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from banks.access import Access, KeyScope
+from memories.models import Memory
+from memories.models.memory import MemoryQuerySet
+from memories.rules.filters import MemoryFilter, Sort
+from memories.search.filtering import matching
+from memories.search.reading import with_relations
+from memoryhub.lib.pagination import Cursor, decode_cursor, encode_cursor, query_text
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPage:
+    """One page; the cursors are None at the ends. ``total`` counts everything that matches."""
+
+    items: list[Memory]
+    next_cursor: str | None
+    prev_cursor: str | None
+    total: int
+
+
+def list_memories(
+    access: Access, wanted: MemoryFilter, sort: Sort = Sort.NEWEST, limit: int = 50, cursor: str | None = None
+) -> MemoryPage:
+    """A page of the memories that match. Needs memories:read.
+
+    Raises UnknownBank, CursorInvalid, and CursorMismatch for a cursor of another query.
+    """
+    access.require(KeyScope.MEMORIES_READ)
+    query = query_text(access.vault_id, access.actor.id, wanted.model_dump(mode="json"), sort.value)
+    position = decode_cursor(cursor, query) if cursor else None
+    rows = matching(access, wanted)
+    page = _page(with_relations(rows), sort, limit, position)
+    return MemoryPage(
+        items=page.rows,
+        next_cursor=encode_cursor(_edge(page.rows[-1], sort), query) if page.more_after else None,
+        prev_cursor=encode_cursor(_edge(page.rows[0], sort), query, backward=True) if page.more_before else None,
+        total=rows.count(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    rows: list[Memory]
+    more_before: bool
+    more_after: bool
+
+
+def _page(rows: MemoryQuerySet, sort: Sort, limit: int, cursor: Cursor | None) -> _Slice:
+    column, descending = sort.value.lstrip("-"), sort.value.startswith("-")
+    backward = cursor is not None and cursor.backward
+    down = descending != backward
+    if cursor is not None:
+        rows = rows.filter(_beyond(column, down, cursor.position))
+    sign = "-" if down else ""
+    found = list(rows.order_by(f"{sign}{column}", f"{sign}id")[: limit + 1])
+    more, found = len(found) > limit, found[:limit]
+    if backward:
+        return _Slice(found[::-1], more_before=more, more_after=bool(found))
+    return _Slice(found, more_before=cursor is not None and bool(found), more_after=more)
+
+
+def _beyond(column: str, down: bool, position: Sequence[Any]) -> Q:
+    """Rows after the edge: the first condition alone lets the index start there, the second settles ties."""
+    value = dt.datetime.fromisoformat(position[0]) if isinstance(position[0], str) else position[0]
+    edge = UUID(str(position[1]))
+    step = "lt" if down else "gt"
+    return Q(**{f"{column}__{step}e": value}) & (Q(**{f"{column}__{step}": value}) | Q(**{f"id__{step}": edge}))
+
+
+def _edge(row: Memory, sort: Sort) -> list[str | int]:
+    value = getattr(row, sort.value.lstrip("-"))
+    return [value.isoformat() if isinstance(value, dt.datetime) else value, str(row.pk)]

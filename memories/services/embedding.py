@@ -1,0 +1,89 @@
+"""Embed what waits: memories whose vectors could not be made inside the write (a remote or failing embedder).
+
+The embedder is asked outside any transaction; vectors, state and progress then commit together, fenced by the job's
+attempt. A worker that dies in between loses nothing and leaves nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.db import transaction
+
+from banks.access import Access
+from memories.index.indexing import Indexable, vector_rows
+from memories.index.spaces import ActiveSpace, active_space
+from memories.models import Embedding, Job, Memory
+from memories.rules.vocabulary import IndexState
+from memories.services.jobs import finish_job, hold_job, report_progress
+from memoryhub.lib.crypto import DecryptionError, UnknownKey
+from memoryhub.providers.base import ProviderError
+
+BATCH = 64
+
+
+class NoSpace(ProviderError):
+    """The configured embedder does not fit the vault's embedding space; configure the one it was filled with."""
+
+    code = "no_space"
+
+
+def embed_memories(access: Access, job: Job) -> int:
+    """Embed every waiting memory of the vault and finish the job; how many. Raises ProviderError, JobLost."""
+    space = active_space(access.vault_id)
+    if space is None:
+        raise NoSpace(permanent=True)
+    # Failed ones too: whoever starts this job again wants them tried again (CLN-10).
+    waiting = Memory.objects.in_vault(access.vault_id).filter(index_state__in=[IndexState.PENDING, IndexState.FAILED])
+    done, total = 0, waiting.count()
+    report_progress(job, done, total, "embedding")
+    waiting = waiting.order_by("id")
+    batch = list(waiting[:BATCH])
+    while batch:
+        done += _embed_batch(access, job, space, batch)
+        report_progress(job, min(done, total), total, "embedding")
+        # By id, not "the next that wait": one edited meanwhile has a job of its own and must not be met for ever.
+        batch = list(waiting.filter(id__gt=batch[-1].pk)[:BATCH])
+    with transaction.atomic():
+        finish_job(job)
+    return done
+
+
+def _embed_batch(access: Access, job: Job, space: ActiveSpace, batch: Sequence[Memory]) -> int:
+    readable, broken = _opened(batch)
+    vectors = vector_rows(space, readable)
+    versions = {memory.pk: memory.version for memory in batch}
+    with transaction.atomic():
+        hold_job(job)
+        unchanged = _still(access, versions)
+        Embedding.objects.filter(memory_id__in=unchanged, space_id=space.space_id).delete()
+        Embedding.objects.bulk_create([row for row in vectors if row.memory_id in unchanged])
+        ready = unchanged - set(broken)
+        Memory.objects.filter(pk__in=ready).update(index_state=IndexState.READY)
+        Memory.objects.filter(pk__in=broken).update(index_state=IndexState.FAILED)
+    return len(ready) + len(broken)
+
+
+def _opened(batch: Sequence[Memory]) -> tuple[list[Indexable], list[UUID]]:
+    """What can be read, and the ids of what cannot: one broken row must not stop the others."""
+    readable, broken = [], []
+    for memory in batch:
+        try:
+            readable.append(Indexable(memory, memory.content))
+        except (DecryptionError, UnknownKey):
+            broken.append(memory.pk)
+    return readable, broken
+
+
+def _still(access: Access, versions: dict[UUID, int]) -> set[UUID]:
+    """Locked memories that nobody edited or erased since they were read; the others keep waiting."""
+    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",)).filter(pk__in=versions)
+    found = rows.order_by("id").values_list("pk", "version")
+    return {memory_id for memory_id, version in found if versions[memory_id] == version}
+
+
+def give_up(access: Access) -> int:
+    """Mark what still waits as failed, when its job is dead; the clean-up's dry run then names it (MOD-42)."""
+    waiting = Memory.objects.in_vault(access.vault_id).filter(index_state=IndexState.PENDING)
+    return waiting.update(index_state=IndexState.FAILED)

@@ -1,0 +1,26 @@
+"""Celery's door: two tasks, ids only. The job table decides what is done; a message is only a kick."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from celery import shared_task
+
+from memories.services.idempotency import forget_old_answers
+from memories.services.jobs import due_jobs
+from memories.services.running import run_job as run
+from memoryhub.lib.kick import RUN_JOB
+
+
+@shared_task(name=RUN_JOB)
+def run_job(job_id: str) -> None:
+    """Run one job, if it is due."""
+    run(UUID(job_id))
+
+
+@shared_task(name="memories.sweep_jobs")
+def sweep_jobs() -> None:
+    """Run what is due and what a lost message or a dead worker left behind; forget old answers."""
+    for job_id in due_jobs():
+        run(job_id)
+    forget_old_answers()

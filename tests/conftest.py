@@ -1,0 +1,121 @@
+"""Fixtures everybody shares: a vault, who may do what in it, and clients with a key or a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from banks.access import ALL_SCOPES, Access, KeyScope
+from banks.models import Membership, Vault
+from memoryhub.lib.sealing import gate
+from tests import factories
+
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture(autouse=True)
+def _session() -> Iterator[None]:
+    """Every test runs in a session of its own, as a request would."""
+    with gate.session():
+        yield
+
+
+@pytest.fixture
+def vault(db: None) -> Vault:
+    """The vault most tests happen in."""
+    return factories.make_vault("Home")
+
+
+@pytest.fixture
+def access(vault: Vault) -> Access:
+    """May do everything in ``vault``."""
+    return factories.operator(vault)
+
+
+@pytest.fixture
+def other_vault(db: None) -> Vault:
+    """A vault nobody of the first one may know of."""
+    return factories.make_vault("Elsewhere")
+
+
+@pytest.fixture
+def other_access(other_vault: Vault) -> Access:
+    """May do everything in ``other_vault``."""
+    return factories.operator(other_vault)
+
+
+@pytest.fixture
+def secret(access: Access) -> str:
+    """A key with every scope."""
+    return factories.make_key(access)[1]
+
+
+class ApiClient(Client):
+    """A client that sends JSON with an API key."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__(headers={"Authorization": f"Bearer {secret}"}, raise_request_exception=False)
+
+    def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        """The response to a JSON request; header names with underscores."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.generic(
+            method,
+            path if path.startswith("/api/") else f"/api/v1{path}",
+            body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode(),
+            content_type="application/json",
+            headers=named,
+        )
+
+
+@pytest.fixture
+def api(secret: str) -> ApiClient:
+    """REST with every scope."""
+    return ApiClient(secret)
+
+
+@pytest.fixture
+def api_with(access: Access) -> Callable[..., ApiClient]:
+    """REST with the scopes named."""
+
+    def make(*scopes: KeyScope, **more: Any) -> ApiClient:
+        return ApiClient(factories.make_key(access, frozenset(scopes) or ALL_SCOPES, **more)[1])
+
+    return make
+
+
+@pytest.fixture
+def owner(vault: Vault) -> User:
+    """Alice owns the vault."""
+    return _member(vault, "alice", "owner")
+
+
+@pytest.fixture
+def viewer(vault: Vault) -> User:
+    """Bob may read it."""
+    return _member(vault, "bob", "viewer")
+
+
+@pytest.fixture
+def stranger(db: None) -> User:
+    """Charlie may nothing."""
+    return User.objects.create_user("charlie", password=PASSWORD)
+
+
+def _member(vault: Vault, name: str, role: str) -> User:
+    user = User.objects.create_user(name, password=PASSWORD)
+    Membership.objects.create(vault=vault, user=user, role=role)
+    return user
+
+
+@pytest.fixture
+def browser(owner: User) -> Client:
+    """Alice, logged in."""
+    client = Client()
+    client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    return client

@@ -1,0 +1,47 @@
+"""The ground the tests stand on: a real PostgreSQL of their own, made before Django reads its settings.
+
+Loaded by ``addopts``. With DATABASE_URL set, that server is used instead.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+_ground = ExitStack()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """A data folder with fixed secrets, and its server."""
+    folder = Path(_ground.enter_context(tempfile.TemporaryDirectory(prefix="memoryhub-tests-")), "data")
+    # Before the first import below: the modules read the environment when they are imported.
+    os.environ["MEMORYHUB_DATA"] = str(folder)
+    from memoryhub.local.datadir import prepare, write_private
+    from memoryhub.local.postgres import start_postgres
+    from memoryhub.local.store import discard
+
+    datadir = prepare(folder)
+    _ground.callback(discard, datadir)
+    secrets = {
+        "active": 1,
+        "keys": {"1": base64.b64encode(bytes(range(32))).decode()},
+        "secret_key": "only for the tests, 32 characters and more",
+        "pepper": "only for the tests too, 32 characters and more",
+    }
+    write_private(folder / "keys.json", json.dumps(secrets))
+    if "DATABASE_URL" not in os.environ:
+        # Tests may lose their data in a power cut; they may not be slow.
+        server = start_postgres(datadir, {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"})
+        _ground.callback(server.stop)
+
+
+def pytest_unconfigure() -> None:
+    """Stop the server and take its files away."""
+    _ground.close()
