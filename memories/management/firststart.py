@@ -90,7 +90,7 @@ def read_bootstrap(datadir: DataDir) -> Bootstrap | None:
 def _first(datadir: DataDir, url: str) -> Bootstrap:
     password = secrets.token_urlsafe(12)
     owner = get_user_model().objects.create_superuser(FIRST_USER, password=password)
-    vault = create_vault(FIRST_VAULT, owner=owner)
+    vault = create_vault(FIRST_VAULT, owner)
     access = system_access(vault.pk, "first-start")
     _, key = create_key(access, KeyDraft(name=FIRST_KEY, scopes=sorted(ALL_SCOPES)))
     return Bootstrap(url, FIRST_USER, password, key, str(vault.pk), _storage(datadir))
