@@ -14,9 +14,11 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "banks/services/vaults.py:create_vault",
         "banks/services/banks.py:new_bank",
     ),
-    "it concerns the store and no vault": (
+    "it concerns the store, or is for its operator at a terminal, who holds the keys": (
+        "banks/services/vaults.py:find_vault",
         "banks/services/keyring.py:verify_keys",
         "memories/services/idempotency.py:forget_old_answers",
+        "memories/services/ledger.py:record_migrations",
     ),
     "a worker acts for the hub: it takes a job by id and makes an Access for the job's own vault": (
         "memories/services/jobs.py:claim_job",

@@ -76,7 +76,9 @@ def test_no_import_hides_in_a_function():
     def law(path: Path) -> list[str]:
         return laws.hidden_imports(parsed(path), django_app=path.name == "apps.py")
 
-    assert offences(law, [*source_files(), *python_files("tests", "docs")]) == []
+    # The plugin says where the test database is, which must be known before any module of ours is imported.
+    files = {*source_files(), *python_files("tests", "docs")} - {ROOT / "tests" / "plugin.py"}
+    assert offences(law, sorted(files)) == []
 
 
 def test_what_the_hub_imports_is_installed_without_the_development_tools():
