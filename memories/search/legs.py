@@ -59,24 +59,24 @@ def semantic_leg(access: Access, rows: Allowed, asked: Nearest) -> dict[UUID, fl
 
 _PREFIX_FIRST = """
     SELECT nearest.memory_id, 1 - nearest.distance FROM (
-        SELECT e.memory_id, e.vector <=> %(vector)s AS distance FROM memories_embedding e
+        SELECT e.memory_id, e.vector <=> %(vector)s::halfvec AS distance FROM memories_embedding e
         WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s
-        ORDER BY e.vector <=> %(vector)s LIMIT %(prefix)s
+        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(prefix)s
     ) nearest
     WHERE nearest.distance <= %(ceiling)s AND nearest.memory_id IN (<allowed>)
 """
 
 _FILTER_FIRST = """
-    SELECT e.memory_id, 1 - (e.vector <=> %(vector)s) FROM memories_embedding e
+    SELECT e.memory_id, 1 - (e.vector <=> %(vector)s::halfvec) FROM memories_embedding e
     WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.memory_id IN (<allowed>)
-      AND e.vector <=> %(vector)s <= %(ceiling)s
-    ORDER BY e.vector <=> %(vector)s LIMIT %(limit)s
+      AND e.vector <=> %(vector)s::halfvec <= %(ceiling)s
+    ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(limit)s
 """
 
 
 def _nearest(statement: str, access: Access, rows: Allowed, asked: Nearest) -> dict[UUID, float]:
     named = {
-        "vector": HalfVector(list(asked.vector)),
+        "vector": HalfVector(list(asked.vector)).to_text(),
         "vault": access.vault_id,
         "space": asked.space_id,
         "prefix": _PREFIX,
@@ -95,7 +95,7 @@ def _has_more(access: Access, asked: Nearest) -> bool:
     statement = """
         SELECT count(*) FROM (
             SELECT 1 FROM memories_embedding e WHERE e.vault_id = %s AND e.space_id = %s LIMIT %s
-        ) some
+        ) AS seen
     """
     with connection.cursor() as cursor:
         cursor.execute(statement, [access.vault_id, asked.space_id, _PREFIX + 1])

@@ -50,8 +50,7 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
             inherited["category"] = target.category
         values = {**values, **{name: value for name, value in inherited.items() if name not in _named(draft)}}
     memory = Memory(vault_id=access.vault_id, **values)
-    memory.created_at = draft.created_at or now()
-    memory.updated_at = max(memory.created_at, now()) if draft.created_at is None else memory.created_at
+    memory.created_at = memory.updated_at = draft.created_at or now()
     isolated = access.agent is not None and access.agent.is_isolated
     memory.dedup_agent = memory.agent_id if isolated or memory.scope == Scope.AGENT else None
     memory.index_state = expected_state(context).value

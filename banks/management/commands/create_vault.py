@@ -41,6 +41,6 @@ class Command(BaseCommand):
             except HubError as error:
                 raise CommandError(error.message) from error
         if options["json"]:
-            self.stdout.write(json.dumps({"vault": vault.name, "vault_id": str(vault.pk), "api_key": secret}))
+            self.stdout.write(json.dumps({"vault": str(vault.pk), "name": vault.name, "api_key": secret}))
         else:
             self.stdout.write(f"Vault: {vault.name}\nAPI key (shown this once): {secret}")
