@@ -17,6 +17,11 @@ for position, word in enumerate(sys.argv[2:], start=2):
     elif word == "--data" and position + 1 < len(sys.argv):
         os.environ["MEMORYHUB_DATA"] = sys.argv[position + 1]
 
+# Where Python may not write beside its sources, read what the hub's processes compiled (local/commands.py).
+if sys.dont_write_bytecode:
+    home = os.environ.get("MEMORYHUB_DATA") or Path(__file__).resolve().parent / "var"
+    sys.pycache_prefix = str(Path(home).expanduser().resolve() / "bytecode")
+
 from django.core.management import execute_from_command_line  # noqa: E402
 
 from memoryhub.env import environment  # noqa: E402

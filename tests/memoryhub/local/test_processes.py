@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -11,24 +11,26 @@ import psutil
 from memoryhub.env import BASE_DIR
 from memoryhub.local.processes import Command, start
 
-STUBBORN = (
-    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('here', flush=True); time.sleep(60)"
-)
+STUBBORN = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+os.fork()
+print("here", flush=True)
+time.sleep(60)
+"""
 
 
 def wait_for_text(path: Path, text: str) -> None:
-    with path.open() as log:
-        for _ in range(3000):
-            if text in log.read():
-                return
-            psutil.wait_procs([], timeout=0)
-            os.sched_yield()
-            signal.sigtimedwait([], 0.01)
+    pause = threading.Event()
+    for _ in range(3000):
+        if text in path.read_text():
+            return
+        pause.wait(0.01)
     raise AssertionError(f"{text!r} never came")
 
 
 def test_a_child_that_will_not_stop_is_ended_with_its_group(tmp_path: Path):
-    words = [sys.executable, "-c", f"import os; os.fork(); {STUBBORN}"]
+    words = [sys.executable, "-c", STUBBORN]
     child = start(Command(name="stubborn", words=words, log=tmp_path / "log", patience=0.2))
     wait_for_text(tmp_path / "log", "here")
     family = [psutil.Process(child.process.pid), *psutil.Process(child.process.pid).children()]
