@@ -44,7 +44,7 @@ class BankForm(forms.Form):
 
     name = forms.CharField(max_length=50)
     description = forms.CharField(
-        max_length=500, required=False, label="What belongs in it", widget=forms.Textarea({"rows": 2})
+        max_length=500, required=False, label="What belongs in it", widget=forms.Textarea({"rows": 2, "class": "brief"})
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.urls import path
 from django.views.decorators.http import require_POST
+from django.views.generic import RedirectView
 
 from banks.web import agents, banks, connect, keys, preferences
 
 urlpatterns = [
+    path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
     path("preferences/vault/", preferences.choose_vault, name="choose_vault"),
     path("preferences/theme/", preferences.choose_theme, name="choose_theme"),
     path("preferences/shortcuts/", preferences.choose_shortcuts, name="choose_shortcuts"),

@@ -1,0 +1,61 @@
+"""Counts of memories on the pages of banks, which know nothing of memories themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import template
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from memories.rules.filters import MemoryFilter, Presence, StatusFilter
+from memories.search.facets import Facet, count_facets
+from memories.search.standing import FILTERS, Standing, count_standing
+
+if TYPE_CHECKING:
+    from django.template import Context
+
+    from banks.models import Bank
+
+register = template.Library()
+
+_TILES = (
+    (Standing.ACTIVE, "Active", "circle-check"),
+    (Standing.DRAFTS, "Drafts", "file-pen"),
+    (Standing.ARCHIVED, "Archived", "archive"),
+    (Standing.DISCARDED, "Discarded", "ban"),
+)
+
+
+@register.simple_tag(takes_context=True)
+def bank_counts(context: Context) -> dict[str, int]:
+    """Name of a bank → its memories that agents recall."""
+    found = count_facets(context["request"].access, MemoryFilter(), [Facet.BANK])[Facet.BANK]
+    return {str(value.value): value.count for value in found}
+
+
+@register.filter
+def of(counts: dict[str, int], bank: Bank) -> int:
+    """The count of one bank."""
+    return counts.get(bank.name, 0)
+
+
+@register.simple_tag(takes_context=True)
+def states_of_bank(context: Context, bank: Bank) -> list[dict[str, Any]]:
+    """What is in one bank, each count with the list it leads to."""
+    counts = count_standing(context["request"].access, MemoryFilter(bank=[bank.name]))
+    return [
+        {"label": label, "icon": icon, "count": counts[standing], "url": list_url(standing, bank)}
+        for standing, label, icon in _TILES
+    ]
+
+
+def list_url(standing: Standing, bank: Bank) -> str:
+    """The list of one bank's memories that stand so."""
+    status, archived = FILTERS[standing]
+    query = {"bank": bank.slug}
+    if status != StatusFilter.ACCEPTED:
+        query["status"] = status.value
+    if archived != Presence.FALSE:
+        query["archived"] = archived.value
+    return f"{reverse('memories')}?{urlencode(query)}"

@@ -1,0 +1,99 @@
+"""What happened in the vault, newest first: the audit as sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from banks.services.audit import list_audit
+from memories.web.actors import names_of
+from memories.web.addresses import Address
+from memories.web.forms import spoken
+from memoryhub.lib.ids import short_id
+from memoryhub.lib.pages import answer_page
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from django.http import HttpResponse
+
+    from banks.access import Access
+    from banks.models import AuditEntry
+    from memories.web.requests import HubRequest
+
+PAGE = 50
+SAID = {
+    "write_memory": ("wrote", "plus"),
+    "confirm_memory": ("confirmed", "check"),
+    "update_memory": ("edited", "pencil"),
+    "restore_version": ("went back to an earlier version of", "rotate-ccw"),
+    "archive_memory": ("archived", "archive"),
+    "restore_memory": ("restored", "archive-restore"),
+    "change_status": ("reviewed", "check"),
+    "supersede_memory": ("replaced", "replace"),
+    "erase_memory": ("erased", "x"),
+    "create_link": ("linked", "link"),
+    "create_key": ("issued", "key-round"),
+    "rotate_key": ("rotated", "refresh-cw"),
+    "revoke_key": ("revoked", "ban"),
+    "create_vault": ("created", "file-lock"),
+    "create_bank": ("created", "layers"),
+    "update_bank": ("changed", "layers"),
+    "create_agent": ("created", "bot"),
+    "update_agent": ("changed", "bot"),
+    "write_setting": ("changed", "settings"),
+    "retry_job": ("retried", "rotate-ccw"),
+    "cancel_job": ("cancelled", "ban"),
+}
+THING = {"api_key": "a key", "agent": "an agent", "vault": "the vault", "link": "two memories"}
+PAGES = {"memory": "memory", "agent": "agent"}
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityLine:
+    """Who did what to what."""
+
+    who: str
+    verb: str
+    thing: str
+    icon: str
+    at: dt.datetime
+    url: str
+    request_id: str
+
+
+def activity_lines(access: Access, entries: list[AuditEntry]) -> list[ActivityLine]:
+    """The entries in words."""
+    who = names_of(access, {(entry.actor_kind, entry.actor_id) for entry in entries})
+    return [_line(entry, who((entry.actor_kind, entry.actor_id))) for entry in entries]
+
+
+def _line(entry: AuditEntry, who: str) -> ActivityLine:
+    verb, icon = SAID.get(entry.action, (spoken(entry.action).lower(), "history"))
+    kind = entry.target_kind
+    named = f"memory {short_id(entry.target_id)}" if kind == "memory" and entry.target_id else None
+    has_page = kind in PAGES and entry.target_id is not None and entry.action != "erase_memory"
+    return ActivityLine(
+        who=who[:1].upper() + who[1:],
+        verb=verb,
+        thing=named or THING.get(kind, f"a {kind.replace('_', ' ')}"),
+        icon=icon,
+        at=entry.at,
+        url=reverse(PAGES[kind], args=[entry.target_id]) if has_page else "",
+        request_id=entry.request_id,
+    )
+
+
+def activity(request: HubRequest) -> HttpResponse:
+    """The audit of this vault, in pages."""
+    before = request.GET.get("before", "")
+    entries = list_audit(request.access, PAGE + 1, int(before) if before.isdecimal() and len(before) < 19 else None)
+    shown = entries[:PAGE]
+    context = {
+        "lines": activity_lines(request.access, shown),
+        "older_url": str(Address(request.path).having(before=str(shown[-1].pk))) if len(entries) > PAGE else "",
+        "is_first": not before,
+    }
+    return answer_page(request, "memories/activity.html", context)

@@ -1,0 +1,76 @@
+"""The buttons of a memory: each calls one verb, says what happened, offers to take it back, and returns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from memories.rules.drafts import MemoryChanges
+from memories.rules.vocabulary import Status
+from memories.services.editing import restore_version, update_memory
+from memories.services.lifecycle import archive_memory, change_status
+from memoryhub.lib.pages import SeeOther, safe_next, say
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.http import HttpResponse
+
+    from memories.web.requests import HubRequest
+
+
+def _done(request: HubRequest, memory_id: UUID, text: str, undo: str = "") -> HttpResponse:
+    say(request, text, undo=reverse(undo, args=[memory_id]) if undo else "")
+    return SeeOther(safe_next(request, reverse("memory", args=[memory_id])))
+
+
+@require_POST
+def archive(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Hide it from recall."""
+    archive_memory(request.access, memory_id)
+    return _done(request, memory_id, "Archived.", undo="unarchive_memory")
+
+
+@require_POST
+def unarchive(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Bring it back."""
+    archive_memory(request.access, memory_id, archived=False)
+    return _done(request, memory_id, "Restored.", undo="archive_memory")
+
+
+@require_POST
+def approve(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Let agents recall a draft."""
+    change_status(request.access, memory_id, Status.ACCEPTED)
+    return _done(request, memory_id, "Approved: agents recall it from now on.")
+
+
+@require_POST
+def discard(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Reject a draft; it stays in the record."""
+    change_status(request.access, memory_id, Status.DISCARD)
+    return _done(request, memory_id, "Discarded.")
+
+
+@require_POST
+def protect(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Keep clean-up and duplicates away from it."""
+    update_memory(request.access, memory_id, MemoryChanges(is_protected=True))
+    return _done(request, memory_id, "Protected.", undo="unprotect_memory")
+
+
+@require_POST
+def unprotect(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Let clean-up consider it again."""
+    update_memory(request.access, memory_id, MemoryChanges(is_protected=False))
+    return _done(request, memory_id, "No longer protected.", undo="protect_memory")
+
+
+@require_POST
+def restore(request: HubRequest, memory_id: UUID, version: int) -> HttpResponse:
+    """Make an earlier version the newest; the one before stays in the history."""
+    expected = request.POST.get("version", "")
+    memory = restore_version(request.access, memory_id, version, int(expected) if expected.isdecimal() else None)
+    return _done(request, memory_id, f"Version {version} is back, as version {memory.version}.")

@@ -1,0 +1,117 @@
+"""One memory as pages show it: its text if it can be opened, its state in words, what may be done with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from memories.rules.vocabulary import IndexState, Status
+from memoryhub.lib.clock import now
+from memoryhub.lib.crypto import CryptoError
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from banks.models import Bank
+    from memories.models import Memory
+
+TAGS_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where a memory stands: never by colour alone."""
+
+    label: str
+    icon: str
+    tone: str = ""
+    faded: bool = False
+
+
+ACTIVE = State("Active", "circle-check", "ok")
+INDEXING = State("Indexing", "loader-circle", "note")
+NOT_INDEXED = State("Not indexed", "triangle-alert", "warn")
+DRAFT = State("Draft", "file-pen", "warn")
+ARCHIVED = State("Archived", "archive", faded=True)
+REPLACED = State("Replaced", "replace", faded=True)
+EXPIRED = State("Expired", "timer", faded=True)
+DISCARDED = State("Discarded", "ban", faded=True)
+
+
+def state_of(memory: Memory, at: dt.datetime | None = None) -> State:
+    """The one thing to know about a memory's standing, the most decisive first."""
+    if memory.status == Status.DISCARD:
+        return DISCARDED
+    if memory.superseded_by_id is not None:
+        return REPLACED
+    if memory.archived_at is not None:
+        return ARCHIVED
+    if memory.expires_at is not None and memory.expires_at <= (at or now()):
+        return EXPIRED
+    if memory.status == Status.DRAFT:
+        return DRAFT
+    return {IndexState.PENDING.value: INDEXING, IndexState.FAILED.value: NOT_INDEXED}.get(memory.index_state, ACTIVE)
+
+
+def opened(memory: Memory) -> str | None:
+    """The text, or None where it cannot be opened: one broken row must not take the page with it."""
+    try:
+        return str(memory.content)
+    except CryptoError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """The button that archives or restores."""
+
+    url: str
+    label: str
+    icon: str
+
+
+def toggle_of(memory: Memory) -> Toggle | None:
+    """None for what is discarded or replaced: neither comes back by a click."""
+    if memory.status == Status.DISCARD or memory.superseded_by_id is not None:
+        return None
+    if memory.archived_at is None:
+        return Toggle(reverse("archive_memory", args=[memory.pk]), "Archive", "archive")
+    return Toggle(reverse("unarchive_memory", args=[memory.pk]), "Restore", "archive-restore")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRow:
+    """A line of the list."""
+
+    url: str
+    text: str | None
+    bank: Bank
+    type: str
+    agent: str
+    tags: list[str]
+    importance: int
+    created_at: dt.datetime
+    is_protected: bool
+    superseded: bool
+    state: State
+    toggle: Toggle | None
+
+
+def row_of(memory: Memory, agents: dict[str, str], may_change: bool) -> MemoryRow:
+    """``agents`` names the agents by id; an id of somebody else's making is shown as it is."""
+    return MemoryRow(
+        url=reverse("memory", args=[memory.pk]),
+        text=opened(memory),
+        bank=memory.bank,
+        type=memory.type,
+        agent=agents.get(memory.agent_id or "", memory.agent_id or ""),
+        tags=memory.tags[:TAGS_SHOWN],
+        importance=memory.importance,
+        created_at=memory.created_at,
+        is_protected=memory.is_protected,
+        superseded=memory.superseded_by_id is not None,
+        state=state_of(memory),
+        toggle=toggle_of(memory) if may_change else None,
+    )

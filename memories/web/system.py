@@ -1,0 +1,104 @@
+"""What runs, whether it is well, and every setting with who set it (CFG-02)."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import django
+from django.conf import settings
+from django.db import connection
+
+from banks.access import KeyScope
+from memories.rules.layers import DEFAULT, INFO
+from memories.rules.vocabulary import JobState
+from memories.services.jobs import count_jobs
+from memories.services.settings import read_settings
+from memories.web.history import in_words
+from memories.web.rows import State
+from memoryhub.lib import broker
+from memoryhub.lib.pages import answer_page
+from memoryhub.providers.base import ProviderError
+from memoryhub.providers.registry import get_embedder
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from banks.access import Access
+    from memories.web.requests import HubRequest
+
+WELL, AWAY = State("Answers", "circle-check", "ok"), State("Does not answer", "triangle-alert", "bad")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingLine:
+    """One setting with the value that holds."""
+
+    key: str
+    meaning: str
+    value: str
+    source: str
+    is_default: bool
+    planned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part the hub is made of, and how it is."""
+
+    name: str
+    what: str
+    state: State
+
+
+def system(request: HubRequest) -> HttpResponse:
+    """Parts, versions, settings."""
+    request.access.require(KeyScope.OPS_READ)
+    context = {"parts": _parts(request.access), "groups": _groups(request.access)}
+    return answer_page(request, "memories/system.html", context)
+
+
+def _parts(access: Access) -> list[Part]:
+    database, vector = _database_versions()
+    jobs = count_jobs(access)
+    waiting = jobs[JobState.PENDING] + jobs[JobState.RUNNING]
+    tidy = State(f"{waiting} waiting", "clock", "note") if waiting else State("Nothing waits", "circle-check", "ok")
+    failed = State(f"{jobs[JobState.DEAD]} failed", "triangle-alert", "bad")
+    return [
+        Part("Database", f"PostgreSQL {database}, pgvector {vector}", WELL),
+        Part("Broker", "Valkey or Redis", WELL if broker.answers(settings.CELERY_BROKER_URL) else AWAY),
+        Part("Embedder", *_embedder()),
+        Part("Jobs", "Work in the background", failed if jobs[JobState.DEAD] else tidy),
+        Part("Web", f"Django {django.get_version()}, Python {platform.python_version()}", WELL),
+    ]
+
+
+def _database_versions() -> tuple[str, str]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT current_setting('server_version'), (SELECT extversion FROM pg_extension WHERE extname = 'vector')"
+        )
+        server, vector = cursor.fetchone()
+    return str(server).split(" ", maxsplit=1)[0], str(vector)
+
+
+def _embedder() -> tuple[str, State]:
+    try:
+        embedder = get_embedder()
+    except ProviderError as error:
+        return error.message, AWAY
+    if embedder is None:
+        return "None: search is by words only", State("Off", "circle-dashed")
+    place = "in this process" if embedder.local else "a service of its own"
+    return f"{embedder.name}, {embedder.model}", State(f"Runs {place}", "circle-check", "ok")
+
+
+def _groups(access: Access) -> list[dict[str, Any]]:
+    effective = read_settings(access)
+    groups: dict[str, list[SettingLine]] = {}
+    for key, info in INFO.items():
+        value, source = effective[key]
+        line = SettingLine(key, info.description, in_words(value), source, source == DEFAULT, info.planned)
+        groups.setdefault(info.group.value, []).append(line)
+    return [{"title": title, "lines": lines} for title, lines in groups.items()]

@@ -1,0 +1,85 @@
+"""How pages answer: whole, or just the part htmx asked for; forms that lose nothing; redirects that stay here.
+
+A page that changed something redirects with 303. A browser follows it, and so does htmx, whose headers then make the
+next page answer with its part only; so with and without JavaScript there is one way through a view.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from memoryhub.lib.errors import HubError, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from django.forms import BaseForm
+    from django_htmx.middleware import HtmxDetails
+
+
+class PageRequest[A](HttpRequest):
+    """A request of somebody signed in, with their access to the vault they look at."""
+
+    access: A
+    htmx: HtmxDetails
+
+
+class SeeOther(HttpResponseRedirect):
+    """303: done, now GET this."""
+
+    status_code = 303
+
+
+def answer_page(
+    request: PageRequest[Any], template: str, context: Mapping[str, Any], *, part: str = "", status: int = 200
+) -> HttpResponse:
+    """The page, or its ``part`` (a template partial and the id it replaces) when htmx asked to replace that."""
+    wanted = part and request.htmx and request.htmx.target == part and not request.htmx.history_restore_request
+    response = render(request, f"{template}#{part}" if wanted else template, dict(context), status=status)
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def say(request: HttpRequest, text: str, undo: str = "") -> None:
+    """Show ``text`` on the next page; ``undo`` is the address whose POST takes the change back."""
+    messages.success(request, text, extra_tags=undo)
+
+
+def safe_next(request: HttpRequest, default: str) -> str:
+    """Where the form wants to return to, if that is on this hub."""
+    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    allowed = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return wanted if allowed and wanted.startswith("/") else default
+
+
+def submitted[T](form: BaseForm, act: Callable[[], T]) -> T | None:
+    """What ``act`` gives for a form that was sent and is well-formed; None otherwise, with the reasons in the form."""
+    if not form.is_bound or not form.is_valid():
+        return None
+    try:
+        return act()
+    except HubError as error:
+        if error.kind not in _ABOUT_THE_FORM:
+            raise
+        _add_errors(form, error)
+        return None
+
+
+_ABOUT_THE_FORM = {Kind.INVALID, Kind.CONFLICT}
+
+
+def _add_errors(form: BaseForm, error: HubError) -> None:
+    """Put what a service refused beside the fields it names, and the rest on top of the form."""
+    for item in error.errors:
+        field = item.pointer.strip("/").split("/")[0]
+        known = field in form.fields
+        form.add_error(field if known else None, item.detail if known else f"{field or 'input'}: {item.detail}")
+    if not error.errors:
+        form.add_error(None, error.message)
