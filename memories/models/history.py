@@ -41,7 +41,9 @@ class ChangesetItem(models.Model):
     """One memory in a changeset, with the versions around the change."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
     changeset: models.ForeignKey[Any, Any] = models.ForeignKey(
         Changeset, models.CASCADE, related_name="items", db_constraint=False
     )
@@ -67,7 +69,9 @@ class Revision(models.Model):
     """What a memory was before a change: who changed it, when and why (MIG-13). Creation is in the audit."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
     memory: models.ForeignKey[Any, Any] = models.ForeignKey(
         Memory, models.CASCADE, related_name="revisions", db_constraint=False
     )

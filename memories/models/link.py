@@ -18,7 +18,9 @@ class Link(models.Model):
     """``source`` stands in ``relation`` to ``target``; the new memory supersedes the old one (SUP-03, CON-23)."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
     source: models.ForeignKey[Any, Any] = models.ForeignKey(
         Memory, models.CASCADE, related_name="links_out", db_constraint=False
     )

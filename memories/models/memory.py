@@ -73,7 +73,7 @@ class Memory(models.Model):
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     vault: models.ForeignKey[Any, Any] = models.ForeignKey(
-        Vault, models.CASCADE, related_name="memories", db_index=False
+        Vault, models.CASCADE, related_name="memories", db_constraint=False, db_index=False
     )
     bank: models.ForeignKey[Any, Any] = models.ForeignKey(
         Bank, models.PROTECT, related_name="memories", db_constraint=False, db_index=False

@@ -27,7 +27,9 @@ class MemoryIndex(models.Model):
     memory: models.OneToOneField[Any, Any] = models.OneToOneField(
         Memory, models.CASCADE, primary_key=True, related_name="keyword_index", db_constraint=False
     )
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
     terms = ArrayField(models.BigIntegerField(), default=list)
     tfs = ArrayField(models.SmallIntegerField(), default=list)
     doc_len = models.IntegerField(default=0)
@@ -82,7 +84,9 @@ class Embedding(models.Model):
     """The vector of one unit (≤ 900 characters) of a memory in one space."""
 
     id = models.BigAutoField(primary_key=True)
-    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
+    )
     memory: models.ForeignKey[Any, Any] = models.ForeignKey(
         Memory, models.CASCADE, related_name="embeddings", db_constraint=False, db_index=False
     )

@@ -12,6 +12,7 @@ from memories.models import Embedding, Memory, MemoryIndex
 from memories.rules.vocabulary import IndexState
 from memories.services.context import WriteContext
 from memories.services.jobs import enqueue_job
+from memoryhub.lib.bulk import insert_rows
 from memoryhub.providers.base import ProviderError
 
 log = structlog.get_logger(__name__)
@@ -27,7 +28,7 @@ def index_memories(context: WriteContext, items: Sequence[Indexable], *, replace
         MemoryIndex.objects.filter(memory_id__in=ids).delete()
         Embedding.objects.filter(memory_id__in=ids).delete()
     if context.settings["keyword_index"]:
-        MemoryIndex.objects.bulk_create(keyword_rows(context.access.keys.index, items))
+        insert_rows(keyword_rows(context.access.keys.index, items))
     state = _embed(context, items)
     stale = [item.memory.pk for item in items if item.memory.index_state != state.value]
     for item in items:
@@ -47,7 +48,7 @@ def _embed(context: WriteContext, items: Sequence[Indexable]) -> IndexState:
     state = expected_state(context)
     if state == IndexState.READY and context.space is not None:
         try:
-            Embedding.objects.bulk_create(vector_rows(context.space, items))
+            insert_rows(vector_rows(context.space, items))
         except ProviderError as error:
             log.warning("embedding_deferred", vault_id=str(context.access.vault_id), error=error.code)
             state = IndexState.PENDING

@@ -29,6 +29,7 @@ from memories.services.indexing import index_memories
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory
 from memories.services.superseding import check_successor, retire
+from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, HubError
 
@@ -123,7 +124,7 @@ class _Batch:
         for item in prepared:
             results.append(item if isinstance(item, HubError) else self._settle(item))
         self._insert_fresh()
-        AuditEntry.objects.bulk_create(self.audit)
+        insert_rows(self.audit)
         return results
 
     def _prepared(self, draft: MemoryDraft) -> Prepared | HubError:
@@ -191,7 +192,7 @@ class _Batch:
         if not self.fresh:
             return
         items, self.fresh = self.fresh, []
-        Memory.objects.bulk_create([item.memory for item in items])
+        insert_rows([item.memory for item in items])
         index_memories(self.context, [Indexable(item.memory, item.content) for item in items])
         self.audit += [self._created(item.memory) for item in items]
 

@@ -1,7 +1,8 @@
 """Database constraints that keep every row inside its vault.
 
 A child points at its parent by ``(vault_id, parent_id)``, so no statement, whoever wrote it, can make it point into
-another vault. Django's own single-column constraint is switched off for such a key (``db_constraint=False``).
+another vault. Django's own single-column constraint is switched off for such a key (``db_constraint=False``), and for
+the vault of a row that has such a parent: the parent's vault is its own.
 """
 
 from __future__ import annotations
