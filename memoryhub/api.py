@@ -41,7 +41,7 @@ from memoryhub.middleware.faults import answer_fault
 
 LONGEST_IDEMPOTENCY_KEY = 255
 # Verbs that are POST only because their questions are long: they count as reads and are never stored for a replay.
-READING_POSTS = frozenset({"search_memories", "read_memories", "plan_cleanup"})
+READING_POSTS = frozenset({"search_memories", "read_memories", "cleanup_memories"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
 SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}

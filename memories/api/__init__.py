@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ninja import Router
 
+from memories.api.cleanup import router as cleanup_router
 from memories.api.history import router as history_router
 from memories.api.jobs import router as jobs_router
 from memories.api.lifecycle import router as lifecycle_router
@@ -19,6 +20,7 @@ for _router, _tag in (
     (memories_router, "memories"),
     (lifecycle_router, "lifecycle"),
     (relations_router, "relations"),
+    (cleanup_router, "clean-up"),
     (jobs_router, "operations"),
     (history_router, "operations"),
     (settings_router, "settings"),

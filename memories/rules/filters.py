@@ -67,7 +67,7 @@ class MemoryFilter(StrictModel):
     task_id: Annotated[list[Label], BeforeValidator(_listed)] = []
     tag: Annotated[list[Tag], BeforeValidator(_listed)] = []
     entity: Annotated[list[Entity], BeforeValidator(_listed)] = []
-    namespace: Namespace | None = None
+    namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
     min_importance: Annotated[int, Field(ge=1, le=5)] = 1
     min_trust: Trust | None = None
     created_after: Moment | None = None
@@ -96,7 +96,7 @@ class SearchQuery(StrictModel):
     role: Annotated[list[Role], BeforeValidator(_listed)] = []
     banks: Annotated[list[Label], BeforeValidator(_listed), Field(max_length=limits.SEARCH_BANKS_MAX)] = []
     status: StatusFilter = StatusFilter.ACCEPTED
-    namespace: Namespace | None = None
+    namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
     user_id: Annotated[list[Label], BeforeValidator(_listed)] = []
     agent_id: Annotated[list[Label], BeforeValidator(_listed)] = []
     session_id: Annotated[list[Label], BeforeValidator(_listed)] = []

@@ -1,0 +1,34 @@
+"""The dry run of a clean-up over HTTP."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from tests.conftest import ApiClient
+from tests.memories.api.test_memories import write
+
+
+def test_a_dry_run_names_candidates_and_changes_nothing(api: ApiClient):
+    """API-10, CLN-06: the four rules, why each memory is named, and nothing changed."""
+    old = (datetime.now(UTC) - timedelta(days=60)).isoformat()
+    stale = write(api, "A chat long ago.", type="episodic", importance=1, created_at=old)
+    protected = write(api, "A chat to keep.", type="episodic", importance=1, created_at=old, is_protected=True)
+    fresh = write(api, "A chat today.", type="episodic", importance=1)
+    before = api.send("GET", "/memories?archived=any&sort=created_at").content
+    for body in (None, {}, {"dry_run": True}, {"dryRun": True}):
+        answer = api.send("POST", "/cleanup", body)
+        assert answer.status_code == 200, answer.content
+        found = answer.json()
+        assert (found["dry_run"], found["count"], found["by_reason"]["stale_episodic"]) == (True, 1, 1)
+        (candidate,) = found["candidates"]
+        assert candidate["memory"]["id"] == stale["id"] not in {protected["id"], fresh["id"]}
+        assert set(candidate["reasons"]) == {"stale_episodic", "low_stale"}
+    assert api.send("GET", "/memories?archived=any&sort=created_at").content == before
+
+
+def test_rules_can_be_chosen_and_applying_is_refused(api: ApiClient):
+    assert api.send("POST", "/cleanup", {"rules": ["superseded"]}).json()["count"] == 0
+    for body in ({"rules": []}, {"rules": ["everything"]}, {"dry_run": "yes"}, {"force": True}):
+        assert api.send("POST", "/cleanup", body).status_code == 422
+    refused = api.send("POST", "/cleanup", {"dry_run": False})
+    assert (refused.status_code, refused.json()["code"]) == (422, "dry_run_only")
