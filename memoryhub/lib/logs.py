@@ -56,6 +56,7 @@ def logging_config(level: str, style: str, *, show_messages: bool = False) -> di
             "django.db.backends": {"level": "INFO"},
             "django.server": {"handlers": [], "propagate": True},
             "celery.app.trace": {"level": "WARNING"},
+            "celery.worker.strategy": {"level": "WARNING"},  # one line for every message, every ten seconds
             "kombu": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},  # it would write whole addresses
             "openai": {"level": "WARNING"},

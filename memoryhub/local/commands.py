@@ -31,7 +31,7 @@ def web_command(plan: HubPlan, datadir: DataDir) -> Command:
     words = ["--interface", "wsgi", "--host", plan.host or "0.0.0.0", "--port", str(plan.port), "--no-ws"]
     words += ["--workers", str(plan.env.web_workers), "--blocking-threads", str(plan.env.web_threads)]
     words += ["--runtime-threads", "1", "--respawn-failed-workers", "--workers-kill-timeout", "5s"]
-    words += ["--log-level", "warning", "memoryhub.wsgi:application"]
+    words += ["--log-level", "error", "memoryhub.wsgi:application"]
     return Command(
         name="web",
         words=[sys.executable, "-m", "granian", *words],
@@ -47,7 +47,7 @@ def worker_command(plan: HubPlan, datadir: DataDir) -> Command:
     words += ["--hostname", f"{datadir.id}@%h", "--without-gossip", "--without-mingle"]
     return Command(
         name="worker",
-        words=[sys.executable, "-m", "celery", "-A", "memoryhub", *words],
+        words=[sys.executable, "-m", "celery", "--quiet", "-A", "memoryhub", *words],
         log=datadir.logs / "worker.log",
         environment=_environment(datadir, "worker"),
         folder=BASE_DIR,
@@ -59,7 +59,7 @@ def beat_command(datadir: DataDir) -> Command:
     words = ["beat", "--schedule", str(datadir.root / "beat-schedule"), "--pidfile", "", "--loglevel", "WARNING"]
     return Command(
         name="beat",
-        words=[sys.executable, "-m", "celery", "-A", "memoryhub", *words],
+        words=[sys.executable, "-m", "celery", "--quiet", "-A", "memoryhub", *words],
         log=datadir.logs / "beat.log",
         environment=_environment(datadir, "worker"),
         folder=BASE_DIR,
