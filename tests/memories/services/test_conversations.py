@@ -17,11 +17,16 @@ CHOICES = ImportChoices()
 
 
 def talk(turns: int, text: str = "Turn {} was about glazes.") -> list[rules.Conversation]:
-    said = [
-        {"id": f"t{number}", "session": number // 10, "when": "2026-03-02T18:30:00Z", "speaker": "Noor", "text": text}
+    named = [
+        {
+            "id": f"t{number}",
+            "session": number // 10,
+            "when": "2026-03-02T18:30:00Z",
+            "speaker": "Noor",
+            "text": text.format(number),
+        }
         for number in range(turns)
     ]
-    named = [{**turn, "text": turn["text"].format(number)} for number, turn in enumerate(said)]
     return read_conversations({"conversations": [{"id": "talk", "memories": named}]})
 
 

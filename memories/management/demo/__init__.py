@@ -1,0 +1,1 @@
+"""The sample vault: ninety days of one invented person and three agents, told in the JSON files beside this."""
