@@ -36,6 +36,7 @@ STAND_ALONE = {
     "check",
     "makemigrations",
     "collectstatic",
+    "export_openapi_schema",
     "startapp",
     "--help",
     "-h",

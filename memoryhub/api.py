@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable
 from typing import Any, Never, cast
 
@@ -45,6 +46,8 @@ READING_POSTS = frozenset({"search_memories", "read_memories", "cleanup_memories
 # Their answers hold a new secret, which is shown once and kept nowhere.
 SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}
+
+_SOURCE = re.compile(r"\s*\([A-Z]{3}-\d[^)]*\)")
 
 _reads = Policy("reads", environment().rate_limit_reads)
 _writes = Policy("writes", environment().rate_limit_writes)
@@ -129,7 +132,18 @@ class HubAPI(NinjaAPI):
         for path in schema["paths"].values():
             for operation in path.values():
                 operation["responses"]["default"] = {"$ref": "#/components/responses/Problem"}
+        _drop_sources(schema)
         return schema
+
+
+def _drop_sources(node: Any) -> None:
+    """Docstrings name the requirement they meet, such as (MOD-26); callers have no use for that."""
+    if isinstance(node, dict):
+        if isinstance(node.get("description"), str):
+            node["description"] = _SOURCE.sub("", node["description"])
+        node = list(node.values())
+    for item in node if isinstance(node, list) else ():
+        _drop_sources(item)
 
 
 def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -28,6 +28,10 @@ from memoryhub.lib.errors import HubError
 
 router = Router()
 
+# The items are checked one by one, so the type of the body does not say what they are.
+_ITEMS = {"properties": {"items": {"items": {"$ref": "#/components/schemas/MemoryDraft"}}}}
+BATCH_BODY = {"requestBody": {"content": {"application/json": {"schema": _ITEMS}}}}
+
 
 @router.post("/memories", response={201: WrittenOut, 200: WrittenOut})
 def write_memory(request: ApiRequest, draft: MemoryDraft) -> HttpResponse:
@@ -35,7 +39,7 @@ def write_memory(request: ApiRequest, draft: MemoryDraft) -> HttpResponse:
     return written_answer(request.access, writing.write_memory(request.access, draft))
 
 
-@router.post("/memories/batch", response=BatchOut)
+@router.post("/memories/batch", response=BatchOut, openapi_extra=BATCH_BODY)
 def write_memories(request: ApiRequest, batch: Batch) -> HttpResponse:
     """Write up to 500; each item has its own outcome or problem, and items are compared with each other too."""
     parsed = drafts_of(batch.items)

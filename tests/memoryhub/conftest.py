@@ -1,0 +1,46 @@
+"""Two vaults with one of everything, to ask every route about."""
+
+from __future__ import annotations
+
+import pytest
+
+from banks.access import Access
+from banks.services.agents import create_agent
+from banks.services.banks import create_bank
+from banks.services.drafts import AgentDraft, BankDraft
+from memories.models import Job
+from tests import factories
+
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+def one_of_everything(access: Access) -> dict[str, str]:
+    """Name → id."""
+    memory = factories.remember(access, "Something to ask about.")
+    successor = factories.remember(access, "Something newer.")
+    return {
+        "memory": str(memory.pk),
+        "successor": str(successor.pk),
+        "bank": str(create_bank(access, BankDraft(name="Attic")).pk),
+        "agent": str(create_agent(access, AgentDraft(name="Clerk")).pk),
+        "key": str(factories.make_key(access)[0].pk),
+        "job": str(Job.objects.create(vault=access.vault, kind="embed_memories", state="dead").pk),
+    }
+
+
+@pytest.fixture
+def own(access: Access) -> dict[str, str]:
+    """One of everything in the key's vault."""
+    return one_of_everything(access)
+
+
+@pytest.fixture
+def foreign(other_access: Access) -> dict[str, str]:
+    """One of everything in another vault."""
+    return one_of_everything(other_access)
+
+
+@pytest.fixture
+def unknown() -> dict[str, str]:
+    """Well-formed ids of nothing."""
+    return dict.fromkeys(("memory", "successor", "bank", "agent", "key", "job"), UNKNOWN)
