@@ -62,7 +62,7 @@ def _start_processes(plan: HubPlan, datadir: DataDir, supervisor: Supervisor) ->
     web = supervisor.keep(lambda: start(web_command(plan, datadir)), PROCESSES)
     if plan.workers:
         supervisor.keep(lambda: start(worker_command(plan, datadir)), PROCESSES)
-    wait_until_ready(plan.host, plan.port, lambda: web.exit_code is None)
+    wait_until_ready(plan.host, plan.port, web)
     if plan.workers:
         supervisor.keep(lambda: start(beat_command(datadir)), PROCESSES)
 

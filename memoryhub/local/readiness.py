@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from memoryhub.lib.errors import HubError, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from memoryhub.local.processes import Child
 
 WILDCARDS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 
@@ -55,14 +55,14 @@ def address(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def wait_until_ready(host: str, port: int, is_alive: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait_until_ready(host: str, port: int, web: Child, seconds: float = 60.0) -> None:
     """Return once /health/ready says yes. Raises NotReady when the web server ends first or time is up."""
     deadline = time.monotonic() + seconds
     while not _is_ready(WILDCARDS.get(host, host), port):
-        if not is_alive():
-            raise NotReady("The web server ended while it started.")
+        if web.exit_code is not None:
+            raise NotReady(f"The web server ended while it started; {web.command.log} says why.")
         if time.monotonic() > deadline:
-            raise NotReady(f"The hub was not ready after {seconds:.0f} seconds.")
+            raise NotReady(f"The hub was not ready after {seconds:.0f} seconds; {web.command.log} says why.")
         time.sleep(0.05)
 
 

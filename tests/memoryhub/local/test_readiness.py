@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 
+from memoryhub.local.processes import Command, start
 from memoryhub.local.readiness import AddressUnusable, NotReady, address, refuse_taken_port, wait_until_ready
 
 
@@ -23,9 +26,10 @@ def test_nonsense_is_refused(host: str, port: int):
         refuse_taken_port(host, port)
 
 
-def test_a_server_that_ended_is_not_waited_for():
-    with pytest.raises(NotReady, match="ended"):
-        wait_until_ready("127.0.0.1", 1, lambda: False)
+def test_a_server_that_ended_is_not_waited_for(tmp_path: Path):
+    web = start(Command(name="web", words=[sys.executable, "-c", ""], log=tmp_path / "web.log"))
+    with pytest.raises(NotReady, match=r"ended while it started; .*web\.log says why"):
+        wait_until_ready("127.0.0.1", 1, web)
 
 
 def test_addresses_can_be_opened():
