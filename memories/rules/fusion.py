@@ -1,6 +1,6 @@
 """Putting the legs of a search together: each leg's scores divided by its best, weighted and summed.
 
-Measured better than rank fusion on conversations, because it keeps how sure each leg is (DESIGN: profile balanced).
+Measured better than rank fusion on conversations, because it keeps how sure each leg is.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def normalize(text: str) -> str:
 
 
 def tokenize(text: str, *, query: bool = False) -> list[str]:
-    """Terms of a text in reading order, repeated as often as they occur (DESIGN: keyword leg).
+    """Terms of a text in reading order, repeated as often as they occur.
 
     Identifiers, addresses and versions appear whole and in parts. A run of an unspaced script gives its characters and
     their pairs; in a query of two or more such characters only the pairs, which is what makes them selective.

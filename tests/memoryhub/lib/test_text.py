@@ -139,7 +139,7 @@ def test_no_text_takes_long(text: str):
     ],
 )
 def test_fingerprints_that_are_equal(one: str, other: str):
-    """DUP-21, DESIGN §6: NFKC, casefold, white space collapsed, closing . and ! removed."""
+    """DUP-21: NFKC, casefold, white space collapsed, closing . and ! removed."""
     assert content_fingerprint(one) == content_fingerprint(other)
 
 
