@@ -40,6 +40,9 @@ SETTINGS = {
     "wal_compression": "on",
     "max_wal_size": "2GB",
     "checkpoint_timeout": "15min",
+    # Look every 5 s instead of every minute: a vault just filled has no statistics, and without them the planner joins
+    # 1,000 neighbours to 4,000 memories by comparing each with each (measured: 1.6 s instead of 30 ms).
+    "autovacuum_naptime": "5s",
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A log must never quote what somebody wrote: no statements, no parameters, no values of a failed row.

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 
 from memories.management.bench.client import HubClient
-from memories.management.bench.hub import Hub, resident_megabytes
+from memories.management.bench.hub import Hub, processor_seconds, resident_megabytes
 from memories.management.bench.load import BATCH
 from memories.management.bench.words import Author
 from memories.models import Embedding
@@ -59,7 +59,7 @@ def measure_write(bench: Bench) -> Numbers:
     one, four, batches = _split(bench)
     client = bench.client()
     outcomes: list[str] = []
-    numbers = _latencies("write.one", _writes(client, bench.author, one, outcomes))
+    numbers = _with_computing(bench, "write.one", _writes(client, bench.author, one, outcomes))
 
     started = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
@@ -83,9 +83,8 @@ def measure_search(bench: Bench) -> Numbers:
     client = bench.client()
     dice = random.Random(bench.author.seed)
     questions = [bench.author.question(dice.randrange(bench.memories)) for _ in range(bench.requests)]
-    numbers = _latencies(
-        "search", (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}).seconds for text in questions)
-    )
+    answers = (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}) for text in questions)
+    numbers = _with_computing(bench, "search", (answer.seconds for answer in answers))
     if bench.hub.database_url:
         bare = _latencies("neighbours", neighbour_queries(bench.hub.database_url, min(bench.requests, 200)))
         ratio = numbers["search.p50_ms"] / bare["neighbours.p50_ms"]
@@ -169,6 +168,15 @@ def _following(client: HubClient) -> Iterator[float]:
         yield answer.seconds
         page: dict[str, Any] = answer.json()
         path = f"/api/v1/memories?limit=50&cursor={page['next_cursor']}" if page["next_cursor"] else None
+
+
+def _with_computing(bench: Bench, name: str, seconds: Iterable[float]) -> Numbers:
+    """Latencies, and the milliseconds web and database computed for one request."""
+    before = processor_seconds(bench.hub.process) if bench.hub.process else {}
+    taken = list(seconds)
+    after = processor_seconds(bench.hub.process) if bench.hub.process else {}
+    spent = {f"{name}.{kind}_cpu_ms": (after[kind] - before[kind]) / len(taken) * 1000 for kind in before}
+    return _latencies(name, taken) | spent
 
 
 def _latencies(name: str, seconds: Iterable[float], warm_up: int = WARM_UP) -> Numbers:
