@@ -17,6 +17,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from memoryhub.lib import broker
 from memoryhub.lib.answers import RETRY_AFTER_SECONDS, json_answer
 from memoryhub.lib.metrics import exposition
+from memoryhub.middleware.faults import forget_broken_connections
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +41,7 @@ def ready(request: HttpRequest) -> HttpResponse:
         _ask_database()
         _require_migrations()
     except (DatabaseError, InterfaceError, NotMigrated) as error:
+        forget_broken_connections()
         log.warning("health.not_ready", cause=type(error).__name__)
         part = "migrations" if isinstance(error, NotMigrated) else "database"
         headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}

@@ -67,7 +67,7 @@ def answer_fault(request: HttpRequest, exception: BaseException) -> HttpResponse
     if error is None:
         return None
     if isinstance(error, Unavailable):
-        _forget_broken_connections()
+        forget_broken_connections()
     if status_of(error) >= 500:
         log.warning("request.fault", code=error.code, path=request.path, cause=type(exception).__name__)
     return problem_answer(request, error) if speaks_json(request) else page_answer(request, error)
@@ -99,7 +99,7 @@ def _database_error(exception: OperationalError | InterfaceError) -> HubError:
     return DatabaseAway()
 
 
-def _forget_broken_connections() -> None:
+def forget_broken_connections() -> None:
     """Drop connections that stopped working, so that the next request gets a live one."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
