@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import IntegrityError, transaction
 
 from banks.access import system_access
-from banks.access.keyring import add_data_key
+from banks.access.keyring import add_data_key, verify_master_keys
 from banks.models import Bank, Membership, MembershipRole, Vault
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import new_bank
@@ -37,7 +37,7 @@ class VaultNameTaken(Conflict):
 
 
 def create_vault(name: str, *owners: User) -> Vault:
-    """A vault with its data key, its first banks and its owners. Raises VaultNameTaken, Invalid.
+    """A vault with its data key, its first banks and its owners. Raises VaultNameTaken, Invalid, WrongKey.
 
     Takes no Access, since there is nothing yet to have access to; called by operators, never by API keys.
     """
@@ -45,6 +45,8 @@ def create_vault(name: str, *owners: User) -> Vault:
     if not 1 <= len(name) <= NAME_MAX or "\x00" in name:
         errors = [FieldError("/name", "length", f"must have 1 to {NAME_MAX} characters")]
         raise Invalid(f"A vault's name has 1 to {NAME_MAX} characters.", errors=errors)
+    # A key the store was not made with must not begin to write, whoever forgot to check it at the start.
+    verify_master_keys()
     vault = Vault(name=name)
     try:
         with transaction.atomic():
