@@ -83,7 +83,7 @@ def change_memory(context: WriteContext, memory: Memory, change: Change) -> list
     Raises DuplicateContent when it would make a second live memory with the same content.
     """
     before = snapshot(memory)
-    differing = [name for name, value in change.values.items() if getattr(memory, name) != value]
+    differing = [name for name, value in change.values.items() if differs(memory, name, value)]
     if not differing:
         return []
     for name in differing:
@@ -133,6 +133,14 @@ def _keep(access: Access, memory: Memory, kept: Kept, change: Change) -> None:
 def snapshot(memory: Memory) -> dict[str, Any]:
     """The values of a memory as JSON can hold them; None for content that does not open any more."""
     return {name: _plain(_readable(memory, name)) for name in REVISED}
+
+
+def differs(memory: Memory, name: str, value: Any) -> bool:
+    """Whether a field is not ``value``; what does not open any more is never equal, so writing it anew mends it."""
+    try:
+        return bool(getattr(memory, name) != value)
+    except (DecryptionError, UnknownKey):
+        return True
 
 
 def _readable(memory: Memory, name: str) -> Any:

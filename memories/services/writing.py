@@ -23,15 +23,15 @@ from memories.index.indexing import Indexable
 from memories.models import Memory
 from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import lower
-from memories.rules.vocabulary import Outcome, Status, Trust
+from memories.rules.vocabulary import Outcome, Scope, Status, Trust
 from memories.services.context import WriteContext, allocate_documents
 from memories.services.indexing import index_memories
 from memories.services.preparing import Prepared, identity_of, prepare
-from memories.services.revising import Change, broken_constraint, change_memory
-from memories.services.superseding import check_successor, retire
+from memories.services.revising import Change, broken_constraint, change_memory, differs
+from memories.services.superseding import AlreadySuperseded, check_successor, retire
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
-from memoryhub.lib.errors import Conflict, HubError
+from memoryhub.lib.errors import Conflict, HubError, NotFound
 
 MAX_RACES = 10
 _RACED = {"memory_external_write_id", "memory_live_content", "memory_doc_no"}
@@ -139,7 +139,13 @@ class _Batch:
     def _target(self, draft: MemoryDraft) -> Memory | None:
         if draft.supersedes is None:
             return None
-        return check_successor(self.access, draft.supersedes)
+        try:
+            return check_successor(self.access, draft.supersedes)
+        except (NotFound, AlreadySuperseded):
+            # A replay meets the work of its first time; a write that turns out to be new is checked again (IDM-03).
+            if draft.external_write_id is None:
+                raise
+            return None
 
     def _look_up(self, items: Sequence[Prepared]) -> None:
         """Everything already there that the items could meet: two queries at most."""
@@ -202,10 +208,10 @@ class _Batch:
     def _upsert(self, item: Prepared, known: Memory) -> WriteResult:
         """A replay changes nothing; another body updates in place and keeps the archive flag (IDM-01, 03…05)."""
         known = _locked(known)
-        if not self.access.may_use_bank(known.bank_id):
-            raise Conflict("This external_write_id belongs to a memory in a bank this key does not reach.")
+        if not _may_see(self.access, known):
+            raise Conflict("This external_write_id belongs to a memory that this key does not reach.")
         values = {name: value for name, value in item.given.items() if name in _UPSERTED}
-        if "content" in values and values["content"] != known.content:
+        if differs(known, "content", item.content):
             values["trust"] = lower(Trust(known.trust), Trust(item.memory.trust)).value
         changed = change_memory(self.context, known, Change("write_memory", values))
         if not changed:
@@ -254,6 +260,15 @@ class _Batch:
 
 def _is_live(row: Memory) -> bool:
     return row.archived_at is None and row.superseded_by_id is None and row.status != Status.DISCARD
+
+
+def _may_see(access: Access, row: Memory) -> bool:
+    """``visible_to`` for a row in hand."""
+    if not access.may_use_bank(row.bank_id):
+        return False
+    if access.agent is None or row.agent_id == access.agent_id:
+        return True
+    return row.scope == Scope.GLOBAL and not access.agent.is_isolated
 
 
 def _has_expired(row: Memory) -> bool:

@@ -40,6 +40,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/reading.py:with_relations",
         "memories/services/preparing.py:identity_of",
         "memories/services/revising.py:broken_constraint",
+        "memories/services/revising.py:differs",
         "memories/services/revising.py:public_name",
         "memories/services/revising.py:snapshot",
         "memories/services/revising.py:translated",
