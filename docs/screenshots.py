@@ -25,7 +25,7 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 def photograph(browser: Browser, hub: Hub, scheme: str, names: list[str]) -> None:
     """Every named page in one colour scheme."""
     context = browser.new_context(
-        viewport=SIZE, color_scheme=scheme, device_scale_factor=2, reduced_motion="reduce", locale="en-GB"
+        viewport=SIZE, color_scheme=scheme, device_scale_factor=1.5, reduced_motion="reduce", locale="en-GB"
     )
     page = context.new_page()
     page.goto(f"{hub.url}/accounts/login/")
@@ -36,7 +36,7 @@ def photograph(browser: Browser, hub: Hub, scheme: str, names: list[str]) -> Non
     for name in names:
         page.goto(f"{hub.url}{PAGES[name]}")
         if name == "memory":
-            page.locator("main a[href^='/memories/']:not([href*='?'])").first.click()
+            page.locator("main a[href^='/memories/0']").first.click()
             page.wait_for_load_state("networkidle")
         path = IMAGES / f"{name}-{scheme}.png"
         page.screenshot(path=path)
