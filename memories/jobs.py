@@ -9,3 +9,4 @@ class JobKind(StrEnum):
     """What a worker can be asked to do; ``memories.tasks`` has a body for each."""
 
     EMBED_MEMORIES = "embed_memories"
+    KEEP_INDEX = "keep_index"

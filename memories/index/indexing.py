@@ -32,6 +32,7 @@ def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryInd
                 terms=indexed.terms,
                 tfs=indexed.tfs,
                 doc_len=indexed.length,
+                doc_no=item.memory.doc_no,
             )
         )
     return rows

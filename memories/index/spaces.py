@@ -18,6 +18,8 @@ class ActiveSpace:
 
     space_id: UUID
     embedder: Embedder
+    #: Whether the vault has an index of its own over it.
+    has_graph: bool = False
 
 
 def active_space(vault_id: UUID) -> ActiveSpace | None:
@@ -34,7 +36,7 @@ def active_space(vault_id: UUID) -> ActiveSpace | None:
         return ActiveSpace(_join(vault_id, _space_of(embedder)), embedder)
     space = active.space
     fits = (space.provider, space.model) == (embedder.name, embedder.model)
-    return ActiveSpace(space.pk, embedder) if fits else None
+    return ActiveSpace(space.pk, embedder, active.has_graph) if fits else None
 
 
 def _space_of(embedder: Embedder) -> UUID:

@@ -7,7 +7,7 @@ from memories.models.idempotency import IdempotencyRecord
 from memories.models.job import Job
 from memories.models.link import Link
 from memories.models.memory import Memory
-from memories.models.retrieval import Embedding, EmbeddingSpace, MemoryIndex, VaultSpace
+from memories.models.retrieval import Embedding, EmbeddingSpace, MemoryIndex, Posting, PostingChunk, VaultSpace
 
 __all__ = [
     "Changeset",
@@ -20,6 +20,8 @@ __all__ = [
     "Memory",
     "MemoryIndex",
     "MigrationRecord",
+    "Posting",
+    "PostingChunk",
     "Revision",
     "VaultSpace",
 ]

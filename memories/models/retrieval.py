@@ -33,12 +33,23 @@ class MemoryIndex(models.Model):
     terms = ArrayField(models.BigIntegerField(), default=list)
     tfs = ArrayField(models.SmallIntegerField(), default=list)
     doc_len = models.IntegerField(default=0)
+    doc_no = models.IntegerField()
+    #: Its tokens are in the packed postings; until then it is found by the GIN index below.
+    is_compacted = models.BooleanField(default=False)
     index_version = models.PositiveSmallIntegerField(default=INDEX_VERSION)
 
     class Meta:
         constraints = (VaultReference(field="memory", to="memories.Memory", name="memoryindex_memory_same_vault"),)
-        # Token hashes are keyed per vault, so equal hashes mean equal vaults: no vault column is needed in the index.
-        indexes = (GinIndex(fields=["terms"], name="memoryindex_terms"),)
+        # Token hashes are keyed per vault, so equal hashes mean equal vaults: no vault column is needed in the first.
+        indexes = (
+            GinIndex(fields=["terms"], condition=models.Q(is_compacted=False), name="memoryindex_tail_terms"),
+            models.Index(
+                fields=["vault", "doc_no"],
+                include=["doc_len"],
+                condition=models.Q(is_compacted=False),
+                name="memoryindex_tail",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"keyword index of {self.pk}"
@@ -67,6 +78,8 @@ class VaultSpace(models.Model):
     vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="spaces", db_index=False)
     space: models.ForeignKey[Any, Any] = models.ForeignKey(EmbeddingSpace, models.PROTECT, related_name="+")
     is_active = models.BooleanField(default=True)
+    #: The vault's own HNSW index over this space is built and may be used.
+    has_graph = models.BooleanField(default=False)
     created_at = models.DateTimeField(default=now)
 
     class Meta:
@@ -95,13 +108,50 @@ class Embedding(models.Model):
     )
     unit = models.PositiveSmallIntegerField(default=0)
     vector = HalfVectorField()
+    #: Not in the vault's HNSW index yet (or ever, in a small vault): scanned exactly.
+    in_tail = models.BooleanField(default=True)
 
     class Meta:
         constraints = (
             VaultReference(field="memory", to="memories.Memory", name="embedding_memory_same_vault"),
             models.UniqueConstraint(fields=["memory", "space", "unit"], name="embedding_once"),
         )
-        indexes = (models.Index(fields=["vault", "space"], name="embedding_vault_space"),)
+        indexes = (
+            models.Index(fields=["vault", "space"], name="embedding_vault_space"),
+            models.Index(fields=["vault", "space"], condition=models.Q(in_tail=True), name="embedding_tail"),
+        )
 
     def __str__(self) -> str:
         return f"unit {self.unit} of {self.memory_id}"
+
+
+class Posting(models.Model):
+    """Packed postings of one keyed term in one chunk of documents (``memories.index.postings``)."""
+
+    id = models.BigAutoField(primary_key=True)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    term = models.BigIntegerField()
+    chunk = models.IntegerField()
+    body = models.BinaryField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["vault", "term", "chunk"], name="posting_once"),)
+
+    def __str__(self) -> str:
+        return f"postings of a term in chunk {self.chunk}"
+
+
+class PostingChunk(models.Model):
+    """How many documents of a chunk are compacted, and how long they are together: what BM25 weighs with."""
+
+    id = models.BigAutoField(primary_key=True)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(Vault, models.CASCADE, related_name="+", db_index=False)
+    chunk = models.IntegerField()
+    documents = models.IntegerField(default=0)
+    total_length = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["vault", "chunk"], name="postingchunk_once"),)
+
+    def __str__(self) -> str:
+        return f"chunk {self.chunk}"

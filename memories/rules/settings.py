@@ -120,7 +120,7 @@ class Settings(BaseModel):
     )
     min_trust: Trusted = _key("untrusted", Group.SEARCH, "Search hides memories of lower trust than this.", CALL)
     candidate_limit: int = _key(
-        200, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
+        100, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
     )
     semantic_weight: float = _key(1.0, Group.SEARCH, "Weight of the semantic leg.", CALL, ge=0.0, le=10.0)
     keyword_weight: float = _key(1.0, Group.SEARCH, "Weight of the keyword leg.", CALL, ge=0.0, le=10.0)

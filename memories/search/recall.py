@@ -18,10 +18,11 @@ from memories.rules.calibration import own_cosine
 from memories.rules.filters import SearchQuery
 from memories.rules.fusion import Fused, LegScore, fuse
 from memories.rules.vocabulary import Trust
+from memories.search.candidates import Allowed, allowed
 from memories.search.filtering import matching
-from memories.search.legs import Allowed, Nearest, allowed, keyword_leg, semantic_leg
+from memories.search.keywords import keyword_leg
+from memories.search.meaning import Nearest, semantic_leg
 from memories.search.reading import with_relations
-from memories.search.statistics import corpus_size
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
@@ -101,7 +102,7 @@ def _nearest(space: ActiveSpace, asked: _Asked) -> Nearest:
     threshold = asked.settings["search_threshold"] if given is None else given
     (vector,) = space.embedder.embed([asked.query.query])
     floor = own_cosine(space.embedder.name, space.embedder.model, threshold)
-    return Nearest(space.space_id, vector.tolist(), floor, asked.settings["candidate_limit"])
+    return Nearest(space.space_id, vector.tolist(), floor, asked.settings["candidate_limit"], space.has_graph)
 
 
 def _keyword(asked: _Asked) -> dict[UUID, float]:
@@ -109,7 +110,7 @@ def _keyword(asked: _Asked) -> dict[UUID, float]:
         return {}
     access = asked.access
     terms = hash_query(access.keys.index, asked.query.query)
-    return keyword_leg(access, asked.rows, terms, corpus_size(access), asked.settings["candidate_limit"])
+    return keyword_leg(access, asked.rows, terms, asked.settings["candidate_limit"])
 
 
 def _cut(access: Access, fused: list[Fused[UUID]], top_k: int, answer: SearchAnswer) -> list[Hit]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import structlog
 
+from memories.index.compaction import forget_documents
 from memories.index.indexing import Indexable, keyword_rows, vector_rows
 from memories.jobs import JobKind
-from memories.models import Embedding, Memory, MemoryIndex
+from memories.models import Embedding, Memory
 from memories.rules.vocabulary import IndexState
 from memories.services.context import WriteContext
 from memories.services.jobs import enqueue_job
@@ -25,7 +26,7 @@ def index_memories(context: WriteContext, items: Sequence[Indexable], *, replace
     """
     if replace:
         ids = [item.memory.pk for item in items]
-        MemoryIndex.objects.filter(memory_id__in=ids).delete()
+        forget_documents(ids)
         Embedding.objects.filter(memory_id__in=ids).delete()
     if context.settings["keyword_index"]:
         insert_rows(keyword_rows(context.access.keys.index, items))

@@ -76,11 +76,11 @@ def claim_job(job_id: UUID) -> Job | None:
     return job
 
 
-def report_progress(job: Job, done: int, total: int, stage: str = "") -> None:
+def report_progress(job: Job, done: int, total: int, stage: str = "", lease: dt.timedelta = LEASE) -> None:
     """Note progress and extend the lease. Raises JobLost when the job was cancelled or claimed anew."""
     at = now()
     held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
-    if not held.update(done=done, total=total, stage=stage, heartbeat_at=at, lease_until=at + LEASE):
+    if not held.update(done=done, total=total, stage=stage, heartbeat_at=at, lease_until=at + lease):
         raise JobLost
 
 

@@ -10,7 +10,8 @@ from django.db import transaction
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
-from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, MemoryIndex, Revision
+from memories.index.compaction import forget_documents
+from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, Revision
 from memories.rules.status import check_move
 from memories.rules.vocabulary import Relation, Status
 from memories.services.context import WriteContext
@@ -100,7 +101,7 @@ def erase_memory(access: Access, memory_id: str | UUID, expected_version: int | 
         erased_id, version = UUID(str(memory.pk)), memory.version
         removed = {
             "embeddings": Embedding.objects.filter(memory=memory).delete()[0],
-            "keyword_index": MemoryIndex.objects.filter(memory=memory).delete()[0],
+            "keyword_index": forget_documents([erased_id]),
             "revisions": Revision.objects.filter(memory=memory).delete()[0],
             "links": Link.objects.filter(source=memory).delete()[0] + Link.objects.filter(target=memory).delete()[0],
             "changeset_items": ChangesetItem.objects.filter(memory=memory).delete()[0],

@@ -12,6 +12,7 @@ from memories.jobs import JobKind
 from memories.models import Job
 from memories.services.embedding import embed_memories, give_up
 from memories.services.jobs import JobLost, claim_job, fail_job
+from memories.services.upkeep import keep_index
 from memoryhub.lib.errors import HubError
 from memoryhub.lib.sealing import gate
 from memoryhub.providers.base import ProviderError
@@ -20,6 +21,7 @@ log = structlog.get_logger(__name__)
 
 BODIES: Mapping[JobKind, Callable[[Access, Job], int]] = {
     JobKind.EMBED_MEMORIES: embed_memories,
+    JobKind.KEEP_INDEX: keep_index,
 }
 
 

@@ -29,6 +29,7 @@ from memories.services.indexing import index_memories
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire
+from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, HubError, NotFound
@@ -111,7 +112,7 @@ class _Batch:
     def __init__(self, context: WriteContext, first_doc_no: int) -> None:
         self.context = context
         self.access = context.access
-        self.next_doc_no = first_doc_no
+        self.first_doc_no = self.next_doc_no = first_doc_no
         self.fresh: list[Prepared] = []
         self.audit: list[AuditEntry] = []
         self.by_external_id: dict[str, Memory] = {}
@@ -125,6 +126,7 @@ class _Batch:
             results.append(item if isinstance(item, HubError) else self._settle(item))
         self._insert_fresh()
         insert_rows(self.audit)
+        remember_upkeep(self.access.vault_id, self.first_doc_no, len(drafts))
         return results
 
     def _prepared(self, draft: MemoryDraft) -> Prepared | HubError:

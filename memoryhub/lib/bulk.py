@@ -24,7 +24,7 @@ def insert_rows(rows: Sequence[models.Model]) -> None:
     model = type(rows[0])
     fields = [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in fields)
+    columns = ", ".join(quote(str(field.column)) for field in fields)
     statement = f"COPY {quote(model._meta.db_table)} ({columns}) FROM STDIN"
     # Values are prepared before the database starts waiting for them.
     prepared = [[_value(field, row) for field in fields] for row in rows]

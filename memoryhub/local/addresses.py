@@ -10,6 +10,8 @@ from psycopg.conninfo import conninfo_to_dict
 from memoryhub.env import Environment, EnvironmentInvalid
 from memoryhub.local.datadir import locate
 
+#: How many nearest vectors a search looks at; pgvector's index returns no more than this setting says.
+NEAREST_LOOKED_AT = 200
 _NAMES = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
 
 
@@ -39,6 +41,8 @@ def database_options(env: Environment) -> dict[str, Any]:
     options: dict[str, Any] = {key: value for key, value in parts.items() if key not in _NAMES}
     options.setdefault("connect_timeout", 3)
     options.setdefault("application_name", f"memoryhub {env.process}")
+    # Said once per connection: as a statement of its own it would cost every search three round trips.
+    options["options"] = f"{options.get('options', '')} -c hnsw.ef_search={NEAREST_LOOKED_AT}".strip()
     pooled = env.process == "web"
     if pooled:
         options["pool"] = {"min_size": 1, "max_size": env.web_threads, "timeout": 3, "max_idle": 300}
