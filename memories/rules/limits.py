@@ -1,4 +1,4 @@
-"""How long and how many (DESIGN: limits of the REST surface); a vault may lower ``CONTENT_MAX``, never raise it."""
+"""How long and how many; a vault may lower ``CONTENT_MAX``, never raise it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The fenced job table: work is written with its cause, claimed with a lease, finished by the attempt that holds it.
 
-Broker messages are only hints: a lost one is found by the sweeper, a doubled one finds the job taken (DESIGN §7).
+Broker messages are only hints: a lost one is found by the sweeper, a doubled one finds the job taken.
 """
 
 from __future__ import annotations

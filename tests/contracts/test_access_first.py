@@ -32,11 +32,13 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "a step of a verb that has checked; it writes for a vault and returns nothing of it": (
         "memories/services/context.py:allocate_documents",
         "memories/services/jobs.py:enqueue_job",
+        "memories/services/upkeep.py:remember_upkeep",
     ),
     "it looks only at what it is given": (
         "banks/services/banks.py:name_key",
         "memories/search/filtering.py:is_recallable",
-        "memories/search/legs.py:allowed",
+        "memories/search/candidates.py:allowed",
+        "memories/search/candidates.py:run",
         "memories/search/reading.py:with_relations",
         "memories/services/preparing.py:identity_of",
         "memories/services/revising.py:broken_constraint",
