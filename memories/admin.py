@@ -23,6 +23,8 @@ from memories.models import (
     Memory,
     MemoryIndex,
     MigrationRecord,
+    Posting,
+    PostingChunk,
     Revision,
     VaultSpace,
 )
@@ -261,3 +263,23 @@ class EmbeddingAdmin(ShowcaseAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without loading the vectors."""
         return super().get_queryset(request).defer("vector")
+
+
+@admin.register(Posting)
+class PostingAdmin(ShowcaseAdmin):
+    """Packed keyword index: which keyed terms have postings in which chunk; the postings themselves are left out."""
+
+    list_display = ("id", "term", "chunk", "vault")
+    list_select_related = ("vault",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without loading the postings."""
+        return super().get_queryset(request).defer("body")
+
+
+@admin.register(PostingChunk)
+class PostingChunkAdmin(ShowcaseAdmin):
+    """How much of the keyword index is packed."""
+
+    list_display = ("id", "chunk", "documents", "total_length", "vault")
+    list_select_related = ("vault",)

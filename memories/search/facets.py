@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 from typing import Any
+from uuid import UUID
 
-from django.db.models import Count, F, Func
-from django.db.models.fields import CharField
+from django.db.models import CharField, Count, F, Func, TextField, Value
+from django.db.models.functions import Cast
 
 from banks.access import Access, KeyScope
 from banks.models import Agent, Bank
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
-from memories.search.filtering import matching
+from memories.search.filtering import Conditions, conditions, narrowed
 
 VALUES_MAX = 50
 
@@ -49,7 +51,15 @@ class FacetValue:
 def count_facets(access: Access, wanted: MemoryFilter, names: Sequence[Facet]) -> dict[str, list[FacetValue]]:
     """Facet → its values, most frequent first, at most 50; chosen values are always among them. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    return {name.value: _labelled(access, name, _counts(access, wanted, name), wanted) for name in dict.fromkeys(names)}
+    return facets_of(access, wanted, conditions(access, wanted), names)
+
+
+def facets_of(
+    access: Access, wanted: MemoryFilter, given: Conditions, names: Sequence[Facet]
+) -> dict[str, list[FacetValue]]:
+    """The same for conditions made already; all facets are counted in one query."""
+    counts = _counts(access, given, list(dict.fromkeys(names)))
+    return {name: _labelled(access, Facet(name), counted, wanted) for name, counted in counts.items()}
 
 
 _COLUMNS: dict[Facet, Any] = {
@@ -59,11 +69,27 @@ _COLUMNS: dict[Facet, Any] = {
 }
 
 
-def _counts(access: Access, wanted: MemoryFilter, facet: Facet) -> dict[Any, int]:
-    rows = matching(access, wanted, leave_out=facet.value)
-    counted = rows.order_by().annotate(label=_COLUMNS.get(facet, F(facet.value))).values("label")
-    most_frequent = counted.annotate(n=Count("id")).order_by("-n", "label")
-    return {row["label"]: row["n"] for row in most_frequent[:VALUES_MAX]}
+def _counts(access: Access, given: Conditions, names: Sequence[Facet]) -> dict[str, dict[Any, int]]:
+    counts: dict[str, dict[Any, int]] = {name.value: {} for name in names}
+    parts = [_counted(access, given, name) for name in names]
+    rows = parts[0].union(*parts[1:], all=True).order_by() if len(parts) > 1 else chain.from_iterable(parts)
+    for facet, label, count in rows:
+        counts[facet][None if label is None else _PARSED.get(facet, str)(label)] = count
+    return counts
+
+
+def _counted(access: Access, given: Conditions, facet: Facet) -> Any:
+    """(facet, value as text, count) of the most frequent values, every other filter applied."""
+    rows = narrowed(access, given, leave_out=[facet.value]).order_by()
+    labelled = rows.annotate(
+        facet=Value(facet.value, TextField()), label=Cast(_COLUMNS.get(facet, F(facet.value)), TextField())
+    )
+    counted = labelled.values_list("facet", "label").annotate(n=Count("id"))
+    return counted.order_by("-n", "label")[:VALUES_MAX]
+
+
+# What a value is when it is not text.
+_PARSED: dict[str, Callable[[str], Any]] = {Facet.BANK: UUID, Facet.IMPORTANCE: int}
 
 
 def _labelled(access: Access, facet: Facet, counts: dict[Any, int], wanted: MemoryFilter) -> list[FacetValue]:

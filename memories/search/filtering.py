@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 
 from banks.access import Access
 from banks.services.banks import find_banks
@@ -13,6 +14,7 @@ from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.vocabulary import Status, Trust, words
+from memories.search.keywords import documents_with_all
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.clock import now
 
@@ -88,7 +90,10 @@ def _text(access: Access, wanted: MemoryFilter) -> Q:
     if not wanted.q.strip():
         return Q()
     terms = hash_query(access.keys.index, wanted.q)
-    return Q(keyword_index__terms__contains=terms) if terms else Q(pk__in=[])
+    if not terms:
+        return Q(pk__in=[])
+    numbers = RawSQL("SELECT unnest(%s::int4[])", [documents_with_all(access, terms)])
+    return Q(doc_no__in=numbers)
 
 
 #: Filter name → condition. A facet leaves out its own (self-excluding counts).
@@ -116,12 +121,25 @@ NARROWING: dict[str, Narrow] = {
 }
 
 
-def matching(access: Access, wanted: MemoryFilter, leave_out: str = "") -> MemoryQuerySet:
-    """The caller's memories that pass every filter but ``leave_out``. Raises UnknownBank."""
+type Conditions = Mapping[str, Q]
+
+
+def conditions(access: Access, wanted: MemoryFilter) -> Conditions:
+    """Filter name → its condition, banks looked up once. Raises UnknownBank."""
+    return {name: narrow(access, wanted) for name, narrow in NARROWING.items()}
+
+
+def matching(access: Access, wanted: MemoryFilter) -> MemoryQuerySet:
+    """The caller's memories that pass every filter. Raises UnknownBank."""
+    return narrowed(access, conditions(access, wanted))
+
+
+def narrowed(access: Access, given: Conditions, leave_out: Collection[str] = ()) -> MemoryQuerySet:
+    """The caller's memories that meet every condition but those of the filters in ``leave_out``."""
     rows = Memory.objects.visible_to(access)
-    for name, narrow in NARROWING.items():
-        if name != leave_out:
-            rows = rows.filter(narrow(access, wanted))
+    for name, condition in given.items():
+        if name not in leave_out:
+            rows = rows.filter(condition)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""How many memories stand where, and how old they are: counts that lists offer as filters. One query each."""
+"""How many memories stand where, and how old they are: counts that lists offer as filters. One scan each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.db.models import Count, Q
 from banks.access import Access, KeyScope
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.vocabulary import Status
-from memories.search.filtering import matching
+from memories.search.filtering import Conditions, conditions, narrowed
 from memoryhub.lib.clock import now
 
 
@@ -38,9 +38,13 @@ FILTERS: dict[Standing, tuple[StatusFilter, Presence]] = {
 def count_standing(access: Access, wanted: MemoryFilter) -> dict[Standing, int]:
     """Standing → memories, leaving out the filters of status and presence themselves. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    everywhere = wanted.model_copy(update={"status": StatusFilter.ANY, "archived": Presence.ANY})
+    return standing_of(access, conditions(access, wanted))
+
+
+def standing_of(access: Access, given: Conditions) -> dict[Standing, int]:
+    """The same for conditions made already."""
     present = Q(archived_at=None, superseded_by=None) & (Q(expires_at=None) | Q(expires_at__gt=now()))
-    counted = matching(access, everywhere).aggregate(
+    counted = narrowed(access, given, leave_out=["status", "archived"]).aggregate(
         **{
             Standing.ACTIVE.value: Count("id", filter=present & Q(status=Status.ACCEPTED)),
             Standing.DRAFTS.value: Count("id", filter=present & Q(status=Status.DRAFT)),
@@ -55,10 +59,9 @@ def count_standing(access: Access, wanted: MemoryFilter) -> dict[Standing, int]:
 type Span = tuple[dt.datetime | None, dt.datetime | None]
 
 
-def count_ages(access: Access, wanted: MemoryFilter, spans: Mapping[str, Span]) -> dict[str, int]:
-    """Name → memories created in the span (from, before), leaving out the filter of creation. Needs memories:read."""
-    access.require(KeyScope.MEMORIES_READ)
-    rows = matching(access, wanted, leave_out="created")
+def ages_of(access: Access, given: Conditions, spans: Mapping[str, Span]) -> dict[str, int]:
+    """Name → memories created in the span (from, before), leaving out the filter of creation."""
+    rows = narrowed(access, given, leave_out=["created"])
     counts: dict[str, Any] = {name: Count("id", filter=_within(span)) for name, span in spans.items()}
     return rows.aggregate(**counts)
 

@@ -54,4 +54,9 @@ def address_of(path: str, query: QueryDict, known: Iterable[str]) -> Address:
     """The address somebody came to, keeping only names that mean something here and values that say something."""
     allowed = set(known)
     pairs = ((name, value.strip()) for name, values in query.lists() if name in allowed for value in values)
-    return Address(path, tuple(dict.fromkeys(pair for pair in pairs if pair[1])))
+    return Address(path, tuple(dict.fromkeys(pair for pair in pairs if pair[1] and _is_text(pair[1]))))
+
+
+def _is_text(value: str) -> bool:
+    """Whether a database could hold it: no NUL, no lone surrogate."""
+    return not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in value)

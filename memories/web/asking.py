@@ -68,7 +68,7 @@ def asked_by(address: Address, banks: Sequence[Bank]) -> Asked:
         wanted = MemoryFilter.parse(data)
     except Invalid as error:
         wrong = {item.pointer.split("/")[1] for item in error.errors}
-        left_out += [f"{spoken(name)} “{address.first(name)}”" for name in sorted(wrong)]
+        left_out += [f"{spoken(name)} “{address.first(name)[:40]}”" for name in sorted(wrong)]
         address = address.without(*wrong)
         wanted = MemoryFilter.parse({name: value for name, value in data.items() if name not in wrong})
     limit = address.first("limit")

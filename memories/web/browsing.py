@@ -9,9 +9,9 @@ from django.contrib.humanize.templatetags.humanize import intcomma
 
 from banks.access import KeyScope
 from banks.services.banks import list_banks
-from memories.search.facets import Facet, count_facets
+from memories.search.facets import Facet
 from memories.search.listing import list_memories
-from memories.search.standing import count_ages, count_standing
+from memories.search.survey import survey_memories
 from memories.web.addresses import Address, address_of
 from memories.web.asking import NAMES, Asked, asked_by, spans_of_ages
 from memories.web.choices import Choice, Offered, bank_tabs, chips_of, facet_groups, orders_of, sizes_of
@@ -113,12 +113,7 @@ def list_page(request: HubRequest) -> ListPage:
     banks = list_banks(access, include_hidden=True)
     asked = asked_by(address_of(request.path, request.GET, NAMES), banks)
     page = _page(access, asked)
-    offered = Offered(
-        banks=banks,
-        facets=count_facets(access, asked.wanted, COUNTED),
-        standing=count_standing(access, asked.wanted),
-        ages=count_ages(access, asked.wanted, spans_of_ages()),
-    )
+    offered = Offered(banks, survey_memories(access, asked.wanted, COUNTED, spans_of_ages()))
     agents = {str(value.value): value.label for value in offered.facets[Facet.AGENT]}
     chips = chips_of(asked, offered)
     may_change = access.has(KeyScope.MEMORIES_DELETE)
@@ -134,7 +129,7 @@ def list_page(request: HubRequest) -> ListPage:
         prev_url=_at(asked, page.prev_cursor),
         next_url=_at(asked, page.next_cursor),
         may_write=access.has(KeyScope.MEMORIES_WRITE),
-        is_first_run=page.total == 0 and not chips and not any(offered.standing.values()),
+        is_first_run=page.total == 0 and not chips and not any(offered.survey.standing.values()),
     )
 
 

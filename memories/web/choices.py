@@ -12,10 +12,9 @@ from memories.web.asking import AGES, MANY, SIZES, SORTS
 from memories.web.forms import spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from banks.models import Bank
     from memories.search.facets import FacetValue
+    from memories.search.survey import Survey
     from memories.web.asking import Asked
 
 STANDING = {
@@ -54,9 +53,12 @@ class Offered:
     """What there is to choose from."""
 
     banks: list[Bank]
-    facets: Mapping[str, list[FacetValue]]
-    standing: Mapping[Standing, int]
-    ages: Mapping[str, int]
+    survey: Survey
+
+    @property
+    def facets(self) -> dict[str, list[FacetValue]]:
+        """The labels."""
+        return self.survey.facets
 
 
 def bank_tabs(asked: Asked, offered: Offered) -> list[Choice]:
@@ -93,7 +95,7 @@ def _states(asked: Asked, offered: Offered) -> list[Choice]:
         Choice(
             STANDING[standing],
             str(here.without("status", "archived") if standing == Standing.ACTIVE else here.having(**_said(standing))),
-            offered.standing[standing],
+            offered.survey.standing[standing],
             FILTERS[standing] == now,
         )
         for standing in Standing
@@ -127,7 +129,7 @@ def _ages(asked: Asked, offered: Offered) -> list[Choice]:
     here = asked.address.without("cursor", "created_after", "created_before")
     chosen = asked.address.first("age")
     return [
-        Choice(label, str(here.having(age="" if age == chosen else age)), offered.ages[age], age == chosen)
+        Choice(label, str(here.having(age="" if age == chosen else age)), offered.survey.ages[age], age == chosen)
         for age, label in AGES.items()
     ]
 

@@ -1,0 +1,208 @@
+"""The list of memories: what it shows, what its links lead to, and what it costs."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from banks.access import Access
+from memories.models import Memory
+from memories.rules.vocabulary import Status
+from memories.services.lifecycle import archive_memory
+from tests.factories import remember
+
+pytestmark = pytest.mark.django_db
+LIST = "/memories/"
+MOST_QUERIES = 15
+
+
+def page(client: Client, address: str = LIST, **headers: str) -> str:
+    response = client.get(address, headers=headers)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def links(html: str) -> dict[str, str]:
+    """Text of each link, without its count → address."""
+    found = re.findall(r'<a [^>]*href="([^"]+)"[^>]*>(.*?)</a>', html, re.DOTALL)
+    return {
+        " ".join(re.sub(r"<[^>]+>|\d+ *$", " ", text).split()).rstrip("0123456789 "): unescape(href)
+        for href, text in found
+    }
+
+
+def count_at(html: str, label: str) -> int:
+    match = re.search(rf">{re.escape(label)}</span><span class=\"count\">(\d+)<", html)
+    assert match, label
+    return int(match.group(1))
+
+
+def test_a_page_names_what_it_shows(browser: Client, access: Access):
+    """UI-01, UI-02: bank tabs, and the bank on each row."""
+    remember(access, "Oat milk in the coffee, please.", bank="Personal", type="preference")
+    html = page(browser)
+    assert "Oat milk in the coffee, please." in html
+    assert "1 memory" in html
+    assert "Personal" in links(html)
+    assert 'class="badge"' in html
+
+
+def test_each_filter_is_a_link_that_narrows(browser: Client, access: Access):
+    remember(access, "Never deploys on Fridays.", bank="Work", type="constraint")
+    remember(access, "Likes walking by the river.", bank="Personal", type="preference")
+    html = page(browser)
+    only_work = page(browser, links(html)["Work"])
+    assert "Never deploys" in only_work
+    assert "by the river" not in only_work
+    only_preferences = page(browser, links(html)["Preference"])
+    assert "by the river" in only_preferences
+    assert "Never deploys" not in only_preferences
+
+
+def test_counts_leave_out_their_own_filter(browser: Client, access: Access):
+    remember(access, "A fact of work.", bank="Work", type="fact")
+    remember(access, "A second fact of work.", bank="Work", type="fact")
+    remember(access, "A task of work.", bank="Work", type="task")
+    remember(access, "A task at home.", bank="Personal", type="task")
+    html = page(browser, f"{LIST}?bank=work&type=task")
+    assert count_at(html, "Task") == 1
+    assert count_at(html, "Fact") == 2, "other types stay choosable, within the bank"
+    assert re.search(r'Personal <span class="count">1<', html), "other banks stay choosable, within the type"
+
+
+def test_chips_take_one_filter_away_or_all(browser: Client, access: Access):
+    remember(access, "A task of work.", bank="Work", type="task")
+    html = page(browser, f"{LIST}?bank=work&type=task&q=task")
+    chips = re.search(r'class="strip chips".*?</div>', html, re.DOTALL)
+    assert chips
+    leads = links(chips.group())
+    assert leads["Task : remove this filter"] == f"{LIST}?bank=work&q=task"
+    assert leads["Clear all"] == LIST
+
+
+def test_words_are_searched_in_the_text(browser: Client, access: Access):
+    remember(access, "The cello lesson is on Wednesday.")
+    remember(access, "The bicycle is blue.")
+    html = page(browser, f"{LIST}?q=cello")
+    assert "cello lesson" in html
+    assert "bicycle" not in html
+
+
+def test_states_are_links_too(browser: Client, access: Access):
+    """STA-03, STA-06: drafts wait behind one link, archived ones behind another."""
+    draft = remember(access, "Perhaps she moved to Kiel.", status="draft")
+    gone = remember(access, "The old phone number ends in 12.")
+    archive_memory(access, gone.pk)
+    html = page(browser)
+    assert "Nothing matches" in html
+    drafts = page(browser, links(html)["Drafts"])
+    assert str(draft.pk) in drafts
+    assert str(gone.pk) not in drafts
+    archived = page(browser, links(html)["Archived"])
+    assert str(gone.pk) in archived
+    assert "Restore" in archived
+    everything = page(browser, links(html)["Everything"])
+    assert str(draft.pk) in everything
+    assert str(gone.pk) in everything
+
+
+def test_dates_narrow_by_age_and_between_two_days(browser: Client, access: Access):
+    remember(access, "Written long ago.", created_at="2024-03-01T10:00:00Z")
+    remember(access, "Written just now.")
+    assert "Written long ago." not in page(browser, f"{LIST}?age=7d")
+    assert "Written just now." not in page(browser, f"{LIST}?age=older")
+    between = page(browser, f"{LIST}?created_after=2024-02-01&created_before=2024-04-01")
+    assert "Written long ago." in between
+    assert "Written just now." not in between
+
+
+def test_pages_lead_forth_and_back_without_losing_anything(browser: Client, access: Access):
+    written = {str(remember(access, f"Sentence number {number} about gardens.").pk) for number in range(60)}
+    seen: list[str] = []
+    address = f"{LIST}?limit=25&q=gardens"
+    while address:
+        html = page(browser, address)
+        seen += re.findall(r'<td class="what">\s*<a href="/memories/([^/]+)/"', html)
+        last, address = address, links(html).get("Next", "")
+    assert sorted(seen) == sorted(written)
+    html = page(browser, links(page(browser, last))["Previous"])
+    assert seen[25] in html
+
+
+def test_an_address_nobody_can_mean_is_answered(browser: Client, access: Access):
+    remember(access, "Here I am.")
+    html = page(browser, f"{LIST}?bank=nowhere&type=banana&created_after=yesterday&limit=7&sort=x&cursor=broken&x=1")
+    assert "Not understood and left out" in html
+    assert "Here I am." in html
+
+
+@pytest.mark.parametrize("hostile", ["%ed%a0%80", "a" * 12_000, "' OR 1=1 --", "%F0%9F%92%A5"])
+def test_hostile_words_never_break_the_page(browser: Client, access: Access, hostile: str):
+    """API-17, for pages."""
+    for name in ("q", "bank", "type", "tag", "cursor", "created_after", "min_importance", "agent_id"):
+        assert browser.get(f"{LIST}?{name}={hostile}").status_code == 200, name
+    assert browser.get(f"{LIST}?q=%00").status_code == 422
+
+
+def test_a_row_that_cannot_be_opened_does_not_take_the_list_with_it(browser: Client, access: Access):
+    """ENC-18: one broken row breaks only itself."""
+    broken = remember(access, "This one will be damaged.")
+    remember(access, "This one stays readable.")
+    with connection.cursor() as cursor:
+        flipped = "set_byte(content, 40, (get_byte(content, 40) + 1) %% 256)"
+        cursor.execute(f"UPDATE memories_memory SET content = {flipped} WHERE id = %s", [broken.pk])
+    html = page(browser)
+    assert "Cannot be opened" in html
+    assert "This one stays readable." in html
+    assert "cannot be opened" in page(browser, f"{LIST}{broken.pk}/")
+
+
+def test_htmx_gets_the_part_it_asked_for(browser: Client, access: Access):
+    remember(access, "Only the list, please.")
+    part = page(browser, LIST, HX_Request="true", HX_Target="browse")
+    assert part.lstrip().startswith('<div id="browse"')
+    assert "<html" not in part
+    assert "Only the list, please." in part
+    assert 'hx-swap-oob="true"' in part
+    restored = page(browser, LIST, HX_Request="true", HX_Target="browse", HX_History_Restore_Request="true")
+    assert "<html" in restored
+
+
+def test_twice_as_many_rows_cost_no_more_queries(browser: Client, access: Access):
+    """No page asks per row; looking up words and banks costs the few more that it must."""
+
+    def cost(address: str) -> int:
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            page(browser, address)
+        return len(asked)
+
+    for number in range(12):
+        remember(access, f"Sentence {number}.", bank="Work", agent_id="robot", tags=["a"])
+    addresses = [LIST, f"{LIST}?bank=work&type=fact&age=7d", f"{LIST}?bank=work&type=fact&q=sentence&age=7d"]
+    few = [cost(address) for address in addresses]
+    for number in range(12, 24):
+        remember(access, f"Sentence {number}.", bank="Work", agent_id="robot", tags=["a"])
+    assert [cost(address) for address in addresses] == few
+    assert max(few[:2]) <= MOST_QUERIES, few
+    assert few[2] <= MOST_QUERIES + 2, few
+
+
+def test_an_empty_vault_says_how_to_begin(browser: Client, vault: object):
+    html = page(browser)
+    assert "Nothing remembered yet" in html
+    assert "Connect an agent" in html
+
+
+def test_discarded_memories_show_only_where_asked(browser: Client, access: Access):
+    """STA-04."""
+    memory = remember(access, "Rejected in review.", status="draft")
+    Memory.objects.filter(pk=memory.pk).update(status=Status.DISCARD)
+    assert "Rejected in review." not in page(browser, f"{LIST}?status=draft")
+    assert "Rejected in review." in page(browser, f"{LIST}?status=discard")

@@ -1,0 +1,217 @@
+"""One memory in the browser: read, write, edit, go back, and two people at once."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from banks.access import Access
+from memories.models import Memory
+from memories.rules.drafts import MemoryChanges
+from memories.rules.vocabulary import Relation
+from memories.services.editing import update_memory
+from memories.services.linking import create_link
+from tests.factories import remember
+
+pytestmark = pytest.mark.django_db
+MOST_QUERIES = 18
+
+
+def page(client: Client, memory: Memory, **headers: str) -> str:
+    response = client.get(f"/memories/{memory.pk}/", headers=headers)
+    assert response.status_code == 200
+    return unescape(response.content.decode())
+
+
+def form_of(client: Client, address: str) -> dict[str, str]:
+    """The form's fields as a browser without JavaScript would send them back."""
+    form = client.get(address).context["page"].form
+    values = {name: form[name].value() for name in form.fields}
+    return {
+        name: form.fields[name].widget.format_value(value) if hasattr(value, "year") else str(value)
+        for name, value in values.items()
+        if value not in (None, False)
+    }
+
+
+def test_a_page_shows_content_labels_provenance_and_times(browser: Client, access: Access):
+    memory = remember(
+        access, "Anna plays the cello.", bank="Interests", tags=["music"], entities=["Anna"], session_id="s-1",
+        external_write_id="ext-9", event_at="2026-03-14T10:00:00Z", extra={"mood": "glad"},
+    )  # fmt: skip
+    html = page(browser, memory)
+    for shown in ("Anna plays the cello.", "Interests", "#music", "Anna", "s-1", "ext-9", "14 Mar", '"mood": "glad"'):
+        assert shown in html, shown
+
+
+def test_an_edit_is_a_new_version_with_its_words_in_the_history(browser: Client, access: Access):
+    """MIG-13: who changed it, when, why, and which words."""
+    memory = remember(access, "The stand-up is at 9:30.")
+    address = f"/memories/{memory.pk}/edit/"
+    sent = form_of(browser, address) | {
+        "content": "The stand-up is at 10:15.",
+        "importance": "5",
+        "reason": "Tom asked",
+    }
+    response = browser.post(address, sent)
+    assert response.status_code == 303
+    html = page(browser, memory)
+    assert "Saved as version 2." in html
+    assert re.search(r"<del>.*30.*</del>", html)
+    assert re.search(r"<ins>.*15.*</ins>", html)
+    assert "Tom asked" in html
+    assert "Importance:" in html
+    assert "by alice" in html
+
+
+def test_saving_an_untouched_form_changes_nothing(browser: Client, access: Access):
+    memory = remember(
+        access, "First line.\nSecond line.", tags=["a"], entities=["Smith, John"], event_at="2026-03-14T10:00:42Z"
+    )
+    address = f"/memories/{memory.pk}/edit/"
+    sent = form_of(browser, address)
+    sent["content"] = sent["content"].replace("\n", "\r\n")
+    assert browser.post(address, sent).status_code == 303
+    after = Memory.objects.get(pk=memory.pk)
+    assert (after.version, after.entities, after.event_at) == (1, ["Smith, John"], memory.event_at)
+
+
+def test_a_stale_edit_shows_both_versions_and_loses_nothing(browser: Client, access: Access):
+    memory = remember(access, "The meeting is on Monday.")
+    address = f"/memories/{memory.pk}/edit/"
+    mine = form_of(browser, address) | {"content": "The meeting is on Tuesday.", "bank": "work"}
+    update_memory(access, memory.pk, MemoryChanges(content="The meeting is on Friday."))
+    response = browser.post(address, mine)
+    assert response.status_code == 412
+    html = unescape(response.content.decode())
+    assert "Somebody changed this memory" in html
+    assert "The meeting is on Friday." in html, "theirs"
+    assert "The meeting is on Tuesday.</textarea>" in html, "mine, still in the field"
+    assert re.search(r"Bank:</span> in the hub General, yours Work", html)
+    assert Memory.objects.get(pk=memory.pk).content == "The meeting is on Friday."
+
+    again = mine | {"version": re.search(r'name="version" value="(\d+)"', html)[1]}  # type: ignore[index]
+    assert browser.post(address, again).status_code == 303
+    after = Memory.objects.get(pk=memory.pk)
+    assert (after.content, after.version) == ("The meeting is on Tuesday.", 3)
+
+
+def test_htmx_swaps_the_form_in_and_the_page_back(browser: Client, access: Access):
+    memory = remember(access, "Swap me.")
+    asked = {"HX-Request": "true", "HX-Target": "memory"}
+    part = browser.get(f"/memories/{memory.pk}/edit/", headers=asked).content.decode()
+    assert part.lstrip().startswith('<div id="memory"')
+    assert "<textarea" in part
+    response = browser.post(f"/memories/{memory.pk}/archive/", headers=asked)
+    assert response.status_code == 303
+    swapped = browser.get(response.url, headers=asked).content.decode()
+    assert "Archived." in swapped
+    assert 'hx-swap-oob="true"' in swapped
+
+
+def test_archive_restore_and_undo_are_posts_that_return(browser: Client, access: Access):
+    memory = remember(access, "Come and go.")
+    html = unescape(
+        browser.post(f"/memories/{memory.pk}/archive/", {"next": "/memories/?q=come"}, follow=True).content.decode()
+    )
+    assert "Archived." in html
+    undo = re.search(r'action="([^"]+)" class="inline">.*?Undo', html, re.DOTALL)
+    assert undo
+    assert Memory.objects.get(pk=memory.pk).archived
+    browser.post(undo[1])
+    assert not Memory.objects.get(pk=memory.pk).archived
+
+
+def test_a_form_cannot_send_anybody_elsewhere(browser: Client, access: Access):
+    memory = remember(access, "Stay here.")
+    for target in ("https://evil.example/", "//evil.example/", "javascript:alert(1)"):
+        assert browser.post(f"/memories/{memory.pk}/protect/", {"next": target}).url == f"/memories/{memory.pk}/"
+
+
+def test_an_earlier_version_comes_back(browser: Client, access: Access):
+    """SUP-06."""
+    memory = remember(access, "Version one.")
+    update_memory(access, memory.pk, MemoryChanges(content="Version two."))
+    assert browser.post(f"/memories/{memory.pk}/versions/1/restore/", {"version": "1"}, follow=True)
+    assert Memory.objects.get(pk=memory.pk).content == "Version two.", "based on a stale version"
+    browser.post(f"/memories/{memory.pk}/versions/1/restore/", {"version": "2"})
+    assert Memory.objects.get(pk=memory.pk).content == "Version one."
+
+
+def test_drafts_are_approved_or_discarded_once(browser: Client, access: Access):
+    """STA-05, STA-07."""
+    memory = remember(access, "Perhaps true.", status="draft")
+    assert "Approve" in page(browser, memory)
+    browser.post(f"/memories/{memory.pk}/approve/")
+    assert Memory.objects.get(pk=memory.pk).status == "accepted"
+    again = browser.post(f"/memories/{memory.pk}/approve/", follow=True)
+    assert "cannot become accepted" in unescape(again.content.decode())
+
+
+def test_the_chain_and_links_lead_to_each_other(browser: Client, access: Access):
+    """SUP-06, MOD-41."""
+    old = remember(access, "She lives in Bremen.")
+    new = remember(access, "She lives in Kiel.", supersedes=str(old.pk))
+    other = remember(access, "Kiel lies by the sea.")
+    create_link(access, other.pk, new.pk, Relation.SUPPORTS)
+    html = page(browser, new)
+    assert "How it was replaced" in html
+    assert f'href="/memories/{old.pk}/"' in html
+    assert "Supported by" in html
+    assert "A newer memory replaced this one." in page(browser, old)
+
+
+def test_a_new_memory_goes_through_the_same_door(browser: Client, access: Access):
+    assert browser.get("/memories/new/?bank=health").status_code == 200
+    fields = {"content": "Allergic to peanuts.", "bank": "health", "type": "constraint", "importance": "5",
+              "confidence": "4", "tags": "food, safety"}  # fmt: skip
+    response = browser.post("/memories/new/", fields)
+    assert response.status_code == 303
+    memory = Memory.objects.get()
+    assert (memory.content, memory.bank.name, memory.tags) == ("Allergic to peanuts.", "Health", ["food", "safety"])
+    assert (memory.source_kind, memory.trust) == ("user_stated", "stated")
+    again = browser.post("/memories/new/", fields, follow=True)
+    assert "remembered already" in again.content.decode()
+    assert Memory.objects.count() == 1
+
+
+def test_what_is_refused_stays_in_the_form(browser: Client, access: Access):
+    response = browser.post(
+        "/memories/new/", {"content": "x" * 20, "bank": "health", "type": "fact", "importance": "3", "confidence": "3",
+                           "tags": "t" * 65}
+    )  # fmt: skip
+    assert response.status_code == 422
+    assert "x" * 20 in response.content.decode()
+    assert 'aria-invalid="true"' in response.content.decode()
+    assert not Memory.objects.exists()
+
+
+def test_a_viewer_reads_and_is_offered_nothing_to_change(vault: object, viewer: object, access: Access):
+    memory = remember(access, "Only to read.")
+    client = Client()
+    client.force_login(viewer, backend="allauth.account.auth_backends.AuthenticationBackend")  # type: ignore[arg-type]
+    html = page(client, memory)
+    assert "You can read this memory, not change it." in html
+    assert client.post(f"/memories/{memory.pk}/archive/").status_code == 403
+    assert not Memory.objects.get(pk=memory.pk).archived
+
+
+def test_more_history_costs_no_more_queries(browser: Client, access: Access):
+    memory = remember(access, "Version 0.")
+
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            page(browser, memory)
+        return len(asked)
+
+    for number in range(1, 4):
+        update_memory(access, memory.pk, MemoryChanges(content=f"Version {number}."))
+    few = cost()
+    for number in range(4, 10):
+        update_memory(access, memory.pk, MemoryChanges(content=f"Version {number}."))
+    assert cost() == few <= MOST_QUERIES
