@@ -15,7 +15,8 @@ def test_a_dry_run_names_candidates_and_changes_nothing(api: ApiClient):
     protected = write(api, "A chat to keep.", type="episodic", importance=1, created_at=old, is_protected=True)
     fresh = write(api, "A chat today.", type="episodic", importance=1)
     before = api.send("GET", "/memories?archived=any&sort=created_at").content
-    for body in (None, {}, {"dry_run": True}, {"dryRun": True}):
+    bodies: list[dict[str, bool] | None] = [None, {}, {"dry_run": True}, {"dryRun": True}]
+    for body in bodies:
         answer = api.send("POST", "/cleanup", body)
         assert answer.status_code == 200, answer.content
         found = answer.json()

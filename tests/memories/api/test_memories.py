@@ -20,7 +20,8 @@ READ_FIELDS = {"id", "archived", "trust", "superseded_by", "version", "updated_a
 def write(api: ApiClient, content: str = "The hub listens on port 8000.", **more: Any) -> dict[str, Any]:
     answer = api.send("POST", "/memories", {"content": content, **more})
     assert answer.status_code in {200, 201}, answer.content
-    return answer.json()["memory"]
+    memory: dict[str, Any] = answer.json()["memory"]
+    return memory
 
 
 def test_a_written_memory_comes_back_whole(api: ApiClient):

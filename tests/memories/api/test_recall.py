@@ -24,7 +24,8 @@ def remembered(api: ApiClient) -> dict[str, str]:
 def search(api: ApiClient, **query: Any) -> dict[str, Any]:
     answer = api.send("POST", "/memories/search", query)
     assert answer.status_code == 200, answer.content
-    return answer.json()
+    found: dict[str, Any] = answer.json()
+    return found
 
 
 def test_a_search_finds_and_says_why(api: ApiClient, remembered: dict[str, str]):

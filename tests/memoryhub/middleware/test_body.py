@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from typing import Any
 
 import pytest
 from django.http import HttpRequest, HttpResponse
@@ -22,7 +23,7 @@ def passed(request: HttpRequest) -> HttpResponse:
 door = ApiBodyMiddleware(passed)
 
 
-def post(body: bytes, content_type: str = "application/json", **extra: str) -> HttpResponse:
+def post(body: bytes, content_type: str = "application/json", **extra: Any) -> HttpResponse:
     return door(factory.generic("POST", "/api/v1/memories", body, content_type=content_type, **extra))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
 import pytest
@@ -19,7 +20,7 @@ from memoryhub.middleware.faults import answer_fault, server_error
 factory = RequestFactory()
 
 
-def answered(path: str, view: Callable[[HttpRequest], HttpResponse], **headers: str) -> HttpResponse:
+def answered(path: str, view: Callable[[HttpRequest], HttpResponse], **headers: Any) -> HttpResponse:
     return RequestContextMiddleware(view)(factory.get(path, **headers))
 
 
