@@ -13,6 +13,7 @@ from memories.models import Memory, Revision
 from memories.rules.drafts import MemoryChanges
 from memories.rules.trust import lower
 from memories.rules.vocabulary import Trust
+from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory, locked_memory
 from memoryhub.lib.errors import FieldError, Invalid, NotFound
@@ -46,6 +47,7 @@ class VersionUnreadable(NotFound):
     code = "version_unreadable"
 
 
+@despite_deadlocks
 def update_memory(
     access: Access, memory_id: str | UUID, changes: MemoryChanges, expected_version: int | None = None
 ) -> Memory:
@@ -81,6 +83,7 @@ def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> di
     return values
 
 
+@despite_deadlocks
 def restore_version(access: Access, memory_id: str | UUID, version: int, expected_version: int | None = None) -> Memory:
     """Make an earlier version's content and labels the newest version. Needs memories:write.
 

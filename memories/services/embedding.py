@@ -78,7 +78,7 @@ def _opened(batch: Sequence[Memory]) -> tuple[list[Indexable], list[UUID]]:
 
 def _still(access: Access, versions: dict[UUID, int]) -> set[UUID]:
     """Locked memories that nobody edited or erased since they were read; the others keep waiting."""
-    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",)).filter(pk__in=versions)
+    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",), no_key=True).filter(pk__in=versions)
     found = rows.order_by("id").values_list("pk", "version")
     return {memory_id for memory_id, version in found if versions[memory_id] == version}
 

@@ -14,6 +14,7 @@ from memories.index.compaction import forget_documents
 from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, Revision
 from memories.rules.status import check_move
 from memories.rules.vocabulary import Relation, Status
+from memories.services.contention import despite_deadlocks, lock_chains
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory, locked_memory
 from memories.services.superseding import check_successor, fulfil_promises, retire
@@ -21,6 +22,7 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import keyed_hash
 
 
+@despite_deadlocks
 def archive_memory(
     access: Access,
     memory_id: str | UUID,
@@ -48,12 +50,15 @@ def archive_memory(
     return memory
 
 
+@despite_deadlocks
 def change_status(
     access: Access, memory_id: str | UUID, status: Status, reason: str = "", expected_version: int | None = None
 ) -> Memory:
     """Accept or discard in review (STA-05, STA-07). Needs memories:approve. Raises NotFound, StatusMoveRefused."""
     access.require(KeyScope.MEMORIES_APPROVE)
     with transaction.atomic():
+        if status == Status.ACCEPTED:
+            lock_chains(access.vault_id)
         memory = locked_memory(access, memory_id, expected_version)
         check_move(Status(memory.status), status)
         context = WriteContext(access)
@@ -63,6 +68,7 @@ def change_status(
     return memory
 
 
+@despite_deadlocks
 def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, reason: str = "") -> tuple[Memory, Memory]:
     """Let an existing memory replace another; (old, new). Needs memories:write.
 
@@ -70,6 +76,7 @@ def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, rea
     """
     access.require(KeyScope.MEMORIES_WRITE)
     with transaction.atomic():
+        lock_chains(access.vault_id)
         # Always locked in the same order, so that two supersessions cannot wait for each other.
         for memory_id in sorted({str(old_id), str(new_id)}):
             locked_memory(access, memory_id)
@@ -90,6 +97,7 @@ class Receipt:
     signature: str
 
 
+@despite_deadlocks
 def erase_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Receipt:
     """Remove a memory for good: content, vectors, tokens, revisions, links, kept answers. Needs memories:erase.
 

@@ -26,6 +26,8 @@ class Prepared:
     content: str
     #: Model field → value, only for what the caller named.
     given: dict[str, Any]
+    #: The memory it supersedes.
+    target: Memory | None = None
 
 
 def identity_of(row: Memory) -> tuple[Any, ...] | None:
@@ -56,7 +58,8 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
     memory.index_state = expected_state(context).value
     wanted = context.settings["dedup"] if draft.dedup is None else draft.dedup
     memory.content_hash = context.content_hash(draft.content) if wanted else None
-    return Prepared(draft, memory, draft.content, {name: values[name] for name in _named(draft) if name in values})
+    given = {name: values[name] for name in _named(draft) if name in values}
+    return Prepared(draft, memory, draft.content, given, target)
 
 
 def _named(draft: MemoryDraft) -> set[str]:

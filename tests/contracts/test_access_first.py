@@ -30,6 +30,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/running.py:run_job",
     ),
     "a step of a verb that has checked; it writes for a vault and returns nothing of it": (
+        "memories/services/contention.py:lock_chains",
         "memories/services/context.py:allocate_documents",
         "memories/services/jobs.py:enqueue_job",
         "memories/services/upkeep.py:remember_upkeep",
@@ -40,6 +41,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/candidates.py:allowed",
         "memories/search/candidates.py:run",
         "memories/search/reading.py:with_relations",
+        "memories/services/contention.py:despite_deadlocks",
+        "memories/services/contention.py:is_deadlock",
         "memories/services/preparing.py:identity_of",
         "memories/services/revising.py:broken_constraint",
         "memories/services/revising.py:differs",
