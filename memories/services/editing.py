@@ -99,6 +99,8 @@ def restore_version(access: Access, memory_id: str | UUID, version: int, expecte
         if before.get("content") is None:
             raise VersionUnreadable
         values = {name: _value(name, before[name]) for name in _RESTORED if name in before}
+        # What was believed less then is not believed more for having been replaced in between.
+        values["trust"] = lower(Trust(memory.trust), Trust(before.get("trust", memory.trust))).value
         change_memory(WriteContext(access), memory, Change("restore_version", values, f"version {version}"))
     return memory
 
