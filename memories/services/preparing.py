@@ -52,6 +52,9 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
             inherited["category"] = target.category
         values = {**values, **{name: value for name, value in inherited.items() if name not in _named(draft)}}
     memory = Memory(vault_id=access.vault_id, **values)
+    bank = context.bank(draft.bank)
+    if memory.bank_id == bank.pk:
+        memory.bank = bank  # at hand already: whoever shows the memory need not ask for it
     memory.created_at = memory.updated_at = draft.created_at or now()
     isolated = access.agent is not None and access.agent.is_isolated
     memory.dedup_agent = memory.agent_id if isolated or memory.scope == Scope.AGENT else None
