@@ -178,6 +178,15 @@ def test_unknown_paths_and_methods_are_problems(api: ApiClient):
         assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
 
 
+def test_head_is_get_without_a_body(api: ApiClient, own: dict[str, str]):
+    path = f"/memories/{own['memory']}"
+    full, head = api.send("GET", path), api.send("HEAD", path)
+    assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", '"v1"')
+    assert head.headers["Content-Length"] == str(len(full.content))
+    assert api.send("HEAD", "/memories/nonsense").status_code == 404
+    assert api.send("HEAD", "/memories/search").status_code == 405
+
+
 def test_an_unknown_parameter_is_named(api: ApiClient, own: dict[str, str]):
     """A misspelt filter must not show everything."""
     for path in ("/memories?baank=Work", "/banks?x=1", f"/memories/{own['memory']}?full=1", "/whoami?x"):
