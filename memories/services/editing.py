@@ -58,7 +58,7 @@ def update_memory(
     access.require(KeyScope.MEMORIES_WRITE)
     with transaction.atomic():
         memory = locked_memory(access, memory_id, expected_version)
-        context = WriteContext(access)
+        context = WriteContext.of(access)
         values = _values(context, memory, changes)
         change_memory(context, memory, Change("update_memory", values, changes.reason))
     return memory
@@ -101,7 +101,7 @@ def restore_version(access: Access, memory_id: str | UUID, version: int, expecte
         values = {name: _value(name, before[name]) for name in _RESTORED if name in before}
         # What was believed less then is not believed more for having been replaced in between.
         values["trust"] = lower(Trust(memory.trust), Trust(before.get("trust", memory.trust))).value
-        change_memory(WriteContext(access), memory, Change("restore_version", values, f"version {version}"))
+        change_memory(WriteContext.of(access), memory, Change("restore_version", values, f"version {version}"))
     return memory
 
 

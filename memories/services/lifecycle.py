@@ -42,11 +42,11 @@ def archive_memory(
             return memory
         if archived:
             values = {"archived_at": now(), "archived_reason": reason or None}
-            change_memory(WriteContext(access), memory, Change("archive_memory", values, reason))
+            change_memory(WriteContext.of(access), memory, Change("archive_memory", values, reason))
             return memory
         values = {"archived_at": None, "archived_reason": None, "superseded_by_id": None}
         Link.objects.filter(target=memory, relation=Relation.SUPERSEDES.value).delete()
-        change_memory(WriteContext(access), memory, Change("restore_memory", values, reason))
+        change_memory(WriteContext.of(access), memory, Change("restore_memory", values, reason))
     return memory
 
 
@@ -61,7 +61,7 @@ def change_status(
             lock_chains(access.vault_id)
         memory = locked_memory(access, memory_id, expected_version)
         check_move(Status(memory.status), status)
-        context = WriteContext(access)
+        context = WriteContext.of(access)
         change_memory(context, memory, Change("change_status", {"status": status.value}, reason))
         if status == Status.ACCEPTED:
             fulfil_promises(context, memory)
@@ -82,7 +82,7 @@ def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, rea
             locked_memory(access, memory_id)
         old = check_successor(access, old_id, lock=True)
         new = locked_memory(access, new_id)
-        retire(WriteContext(access), old, new, reason)
+        retire(WriteContext.of(access), old, new, reason)
     return old, new
 
 

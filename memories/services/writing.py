@@ -13,7 +13,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Q
 
 from banks.access import Access, KeyScope
 from banks.models import AuditEntry
@@ -26,6 +25,7 @@ from memories.rules.vocabulary import Outcome, Scope, Status, Trust
 from memories.services.contention import MAX_RACES, WriteContended, is_deadlock
 from memories.services.context import WriteContext, allocate_documents
 from memories.services.indexing import index_memories
+from memories.services.meeting import meeting
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire
@@ -64,11 +64,11 @@ def write_memory(access: Access, draft: MemoryDraft) -> WriteResult:
 def write_batch(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
     """Write many in one transaction; an item that cannot be written fails alone, in its place (DUP-26)."""
     access.require(KeyScope.MEMORIES_WRITE)
-    context = WriteContext(access)
+    given = allocate_documents(access.vault_id, len(drafts))
+    context = WriteContext(access, given.config_version)
     # Asked before the transaction: each may open short ones of its own.
     _ = context.settings, context.space
-    first_doc_no = allocate_documents(access.vault_id, len(drafts))
-    return _despite_races(lambda: _Batch(context, first_doc_no).write(drafts))
+    return _despite_races(lambda: _Batch(context, given.first_doc_no).write(drafts))
 
 
 class _Raced(Exception):
@@ -143,19 +143,18 @@ class _Batch:
             return None
 
     def _look_up(self, items: Sequence[Prepared]) -> None:
-        """Everything already there that the items could meet, locked: a query for ids, one for hashes, one to lock."""
-        external = [item.memory.external_write_id for item in items if item.memory.external_write_id]
-        hashes = [item.memory.content_hash for item in items if item.memory.content_hash]
-        met = Q(external_write_id__in=external) if external else Q()
-        same = Q(content_hash__in=hashes, archived_at=None, superseded_by=None) & ~Q(status=Status.DISCARD)
-        rows = Memory.objects.in_vault(self.access.vault_id)
-        found = [row for wanted in [met] * bool(external) + [same] * bool(hashes) for row in rows.filter(wanted)]
-        touched = [row.pk for row in found] + [item.target.pk for item in items if item.target]
+        """Everything already there that the items could meet, locked: one query for ids, one to lock what it found."""
+        met = meeting(
+            self.access,
+            [item.memory.external_write_id for item in items if item.memory.external_write_id],
+            [bytes(item.memory.content_hash) for item in items if item.memory.content_hash],
+        )
+        touched = met + [item.target.pk for item in items if item.target]
         if touched:
             # All at once and in one order, so that batches which meet the same memories wait instead of deadlocking.
-            found = list(rows.filter(pk__in=touched).order_by("id").select_for_update(of=("self",), no_key=True))
-        for row in found:
-            self._remember(row)
+            rows = Memory.objects.in_vault(self.access.vault_id).filter(pk__in=touched).order_by("id")
+            for row in rows.select_for_update(of=("self",), no_key=True):
+                self._remember(row)
 
     def _remember(self, row: Memory) -> None:
         if row.external_write_id:
