@@ -35,8 +35,8 @@ def _active(vault_id: UUID) -> VaultSpace | None:
 def active_space(vault_id: UUID, config_version: int | None = None) -> ActiveSpace | None:
     """The vault's active space; None without an embedder or while the configured one has another (DEG-02, 13).
 
-    With a ``config_version`` it may be remembered from an earlier call. A vault without any space gets the configured embedder's. Raises ProviderError when a remote embedder must be asked
-    for its dimensions and does not answer.
+    With a ``config_version`` it may be remembered from an earlier call. A vault without any space gets the configured
+    embedder's. Raises ProviderError when a remote embedder must be asked for its dimensions and does not answer.
     """
     embedder = get_embedder()
     if embedder is None:
