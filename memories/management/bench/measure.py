@@ -17,7 +17,7 @@ from memories.management.bench.client import HubClient
 from memories.management.bench.hub import Hub, processor_seconds, resident_megabytes
 from memories.management.bench.load import BATCH
 from memories.management.bench.words import Author
-from memories.models import Embedding
+from memories.models import Embedding, VaultSpace
 
 type Numbers = dict[str, float]
 
@@ -118,23 +118,32 @@ MEASURES: dict[str, Callable[[Bench], Numbers]] = {
 
 
 def neighbour_queries(database_url: str, count: int) -> Iterator[float]:
-    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault."""
-    table = Embedding._meta.db_table
+    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault.
+
+    Through the vault's HNSW index where it has one, as a search would, otherwise by exact scan.
+    """
+    vectors, places = Embedding._meta.db_table, VaultSpace._meta.db_table
     with psycopg.connect(database_url, autocommit=True) as connection:
-        largest = connection.execute(
-            f"SELECT vault_id, space_id FROM {table} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
+        largest = f"SELECT vault_id, space_id FROM {vectors} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
+        place = connection.execute(
+            f"SELECT vault_id, space_id, has_graph FROM {places} WHERE (vault_id, space_id) = ({largest})"
         ).fetchone()
-        if largest is None:
+        if place is None:
             return
-        sample = f"SELECT vector::text FROM {table} WHERE vault_id = %s AND space_id = %s ORDER BY random() LIMIT %s"
-        vectors = [row[0] for row in connection.execute(sample, (*largest, count)).fetchall()]
-        query = (
-            f"SELECT memory_id FROM {table} WHERE vault_id = %s AND space_id = %s"
-            f" ORDER BY vector <=> %s::halfvec LIMIT {NEIGHBOURS}"
+        vault, space, has_graph = place
+        sample = (
+            f"SELECT vector::text, vector_dims(vector) FROM {vectors} WHERE vault_id = %s ORDER BY random() LIMIT %s"
         )
-        for vector in vectors:
+        asked = connection.execute(sample, (vault, count)).fetchall()
+        kind = f"halfvec({asked[0][1]})" if has_graph else "halfvec"
+        query = (
+            f"SELECT memory_id FROM {vectors} WHERE vault_id = '{vault}' AND space_id = '{space}'"
+            f" {'AND NOT in_tail' if has_graph else ''} ORDER BY vector::{kind} <=> %s::{kind} LIMIT {NEIGHBOURS}"
+        )
+        connection.execute(f"SET hnsw.ef_search = {NEIGHBOURS}")
+        for vector, _ in asked:
             started = time.perf_counter()
-            connection.execute(query, (*largest, vector)).fetchall()
+            connection.execute(query, (vector,)).fetchall()
             yield time.perf_counter() - started
 
 
