@@ -21,6 +21,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/ledger.py:record_migrations",
     ),
     "a worker acts for the hub: it takes a job by id and makes an Access for the job's own vault": (
+        "memories/services/embedding.py:wake_waiting",
         "memories/services/jobs.py:claim_job",
         "memories/services/jobs.py:due_jobs",
         "memories/services/jobs.py:fail_job",
