@@ -144,7 +144,7 @@ def test_a_wrong_key_is_refused(secret: str, change: str):
     assert (answer.status_code, answer.headers["Content-Type"]) == (401, "application/problem+json")
 
 
-def test_an_expired_or_revoked_key_is_refused(api: ApiClient, access: Access):
+def test_an_expired_or_revoked_key_is_refused(api: ApiClient, access: Access, back_from_the_future: None):
     soon = datetime.now(UTC) + timedelta(hours=1)
     key, secret = factories.make_key(access, expires_at=soon)
     client = ApiClient(secret)
