@@ -100,6 +100,8 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "count_facets": lambda who: facets.count_facets(who, EVERYTHING, LABELS),
     "list_memories": lambda who: listing.list_memories(who, EVERYTHING, limit=200),
     "list_memories by text": lambda who: listing.list_memories(who, MemoryFilter(q=HIDDEN)),
+    "list_memories by phrase": lambda who: listing.list_memories(who, MemoryFilter(q=f'"{HIDDEN}" status:any')),
+    "list_memories by link": lambda who: listing.list_memories(who, MemoryFilter(q="has:links archived:any")),
     "read_memories": lambda who: reading.read_memories(who, list(Memory.objects.values_list("pk", flat=True)))[0],
     "search_memories": lambda who: recall.search_memories(who, SearchQuery(query=HIDDEN, threshold=0.0)).hits,
     "search_memories anywhere": lambda who: (
@@ -130,7 +132,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
 STEPS = {
     "it works on what a verb has already looked up through its Access": (
         "audit_entry record_audit conditions narrowed facets_of standing_of ages_of matching head_of semantic_leg "
-        "keyword_leg documents_with_all read_postings"
+        "keyword_leg documents_with_all documents_with_phrase read_postings understand understand_text terms_condition"
     ),
     "it does the hub's own work for the vault of its job": "embed_memories give_up keep_index",
     "it has tests of its own, and names nothing by id": (

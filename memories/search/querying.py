@@ -1,0 +1,101 @@
+"""What a list's text asks for: one condition in SQL, and the mistakes in it (SRC-19, SRC-20)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+from banks.access import Access
+from memories.models import Memory
+from memories.rules.querylanguage import parse
+from memories.rules.queryparts import Condition, QueryMistake, Saying
+from memories.search.keywords import documents_with_all
+from memories.search.phrases import COMPARED_MAX, documents_with_phrase
+from memories.search.terms import terms_condition
+from memoryhub.lib.blindindex import hash_query
+
+_NONE = Q(pk__in=[])
+_HIDDEN = {"archived", "expired", "superseded"}
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The condition, what was left out of it, and which defaults of a list the text speaks about itself."""
+
+    condition: Q
+    mistakes: tuple[QueryMistake, ...] = ()
+    names_status: bool = False
+    names_hidden: bool = False
+
+
+def understand_text(access: Access, text: str) -> Understood:
+    """Words, phrases and conditions together; words that are in no index find nothing rather than everything."""
+    if not text.strip():
+        return Understood(Q())
+    query = parse(text)
+    condition, unanswered = terms_condition(access, query.terms)
+    said, unsaid = _words(access, query.words)
+    condition &= said
+    mistakes = [*query.errors, *unanswered, *unsaid]
+    for phrase in query.phrases:
+        found = documents_with_phrase(access, phrase.text, Memory.objects.visible_to(access).filter(condition))
+        condition &= ~_numbered(found.numbers) if phrase.negated else _numbered(found.numbers)
+        if found.cut:
+            mistakes.append(_cut(phrase))
+    return Understood(
+        condition,
+        tuple(sorted(mistakes, key=lambda mistake: mistake.start)),
+        names_status=any(map(_names_status, query.terms)),
+        names_hidden=any(map(_names_hidden, query.terms)),
+    )
+
+
+def _words(access: Access, words: Sequence[Saying]) -> tuple[Q, list[QueryMistake]]:
+    """Every plain word and none of those left out."""
+    condition, mistakes = Q(), []
+    plain = " ".join(word.text for word in words if not word.negated)
+    if plain:
+        terms = hash_query(access.keys.index, plain)
+        condition &= _numbered(documents_with_all(access, terms)) if terms else _NONE
+    for word in words:
+        if not word.negated:
+            continue
+        if terms := hash_query(access.keys.index, word.text):
+            condition &= ~_numbered(documents_with_all(access, terms))
+        else:
+            mistakes.append(_not_indexed(word))
+    return condition, mistakes
+
+
+def _numbered(numbers: Sequence[int]) -> Q:
+    return Q(doc_no__in=RawSQL("SELECT unnest(%s::int4[])", [list(numbers)]))
+
+
+def _not_indexed(word: Saying) -> QueryMistake:
+    hint = f'To leave it out of the text itself, quote it: -"{word.text[:40]}".'
+    return QueryMistake("This is too common to be left out.", word.start, word.end, hint)
+
+
+def _cut(phrase: Saying) -> QueryMistake:
+    message = f"Only the newest {COMPARED_MAX:,} memories with these words were compared with the phrase."
+    return QueryMistake(
+        message, phrase.start, phrase.end, "Add a rarer word, or a condition such as bank: or created:."
+    )
+
+
+def _names_status(term: Condition) -> bool:
+    return term.field == "status" or _shows(term, "id") or _shows(term, "is", {"draft"})
+
+
+def _names_hidden(term: Condition) -> bool:
+    if term.field == "archived":
+        return term.negated != (term.value != "false")
+    return _shows(term, "id") or _shows(term, "is", _HIDDEN)
+
+
+def _shows(term: Condition, field: str, values: set[str] | None = None) -> bool:
+    """Whether it asks to see them, rather than not to."""
+    return term.field == field and not term.negated and (values is None or term.value in values)
