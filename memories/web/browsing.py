@@ -116,10 +116,9 @@ def list_page(request: HubRequest) -> ListPage:
     offered = Offered(banks, survey_memories(access, asked.wanted, COUNTED, spans_of_ages()))
     agents = {str(value.value): value.label for value in offered.facets[Facet.AGENT]}
     chips = chips_of(asked, offered)
-    may_change = access.has(KeyScope.MEMORIES_DELETE)
     return ListPage(
         asked=asked,
-        rows=[row_of(memory, agents, may_change) for memory in page.items],
+        rows=[row_of(memory, agents, access) for memory in page.items],
         total=page.total,
         tabs=bank_tabs(asked, offered),
         groups=facet_groups(asked, offered),
