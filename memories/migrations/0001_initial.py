@@ -14,6 +14,8 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+    """The first tables."""
+
     initial = True
 
     dependencies = [

@@ -38,6 +38,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     ),
     "it looks only at what it is given": (
         "banks/services/banks.py:name_key",
+        "banks/services/banks.py:remembered_banks",
         "memories/search/filtering.py:is_recallable",
         "memories/search/candidates.py:allowed",
         "memories/search/candidates.py:run",

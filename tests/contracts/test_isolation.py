@@ -32,6 +32,7 @@ from memories.services import (
     jobs,
     lifecycle,
     linking,
+    meeting,
     revising,
     settings,
     superseding,
@@ -79,6 +80,7 @@ OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
     "get_agent": (Agent, lambda who, target: agents.get_agent(who, target)),
     "find_agent": (Agent, lambda who, target: agents.find_agent(who, target)),
     "update_agent": (Agent, lambda who, target: agents.update_agent(who, target, AgentChanges.parse({"name": "x"}))),
+    "retire_agent": (Agent, lambda who, target: agents.retire_agent(who, target)),
     "find_bank": (Bank, lambda who, target: banks.find_bank(who, str(target))),
     "find_banks": (Bank, lambda who, target: banks.find_banks(who, [str(target)])),
     "get_bank": (Bank, lambda who, target: banks.get_bank(who, target)),
@@ -125,13 +127,14 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "list_audit": lambda who: audit.list_audit(who),
     "list_banks": lambda who: banks.list_banks(who, include_hidden=True),
     "list_keys": lambda who: keys.list_keys(who),
-    "default_bank": lambda who: banks.default_bank(who),
+    "pick_default": lambda who: banks.pick_default(who, banks.list_banks(who)),
+    "meeting": lambda who: meeting.meeting(who, ["anything"], [b"anything"]),
 }
 """Verbs that show other things of the whole vault: nothing of another vault may be in the answer."""
 
 STEPS = {
     "it works on what a verb has already looked up through its Access": (
-        "audit_entry record_audit conditions narrowed facets_of standing_of ages_of matching head_of semantic_leg "
+        "audit_entry record_audit pick_bank conditions narrowed facets_of labelled matching head_of semantic_leg "
         "keyword_leg documents_with_all documents_with_phrase read_postings understand understand_text terms_condition"
     ),
     "it does the hub's own work for the vault of its job": "embed_memories give_up keep_index",
