@@ -22,21 +22,28 @@ def render(query: ParsedQuery) -> str:
     return " ".join(_written(part, isinstance(part, Saying) and part in phrases) for part in parts_of(query))
 
 
-def without(text: str, part: Part) -> str:
-    """The text without one of its parts, everything else as it was written, mistakes too."""
-    return f"{text[: part.start].rstrip()} {text[part.end :].lstrip()}".strip()
+def without(text: str, *parts: Part) -> str:
+    """The text without some of its parts, everything else as it was written, mistakes too."""
+    for part in sorted(parts, key=lambda part: part.start, reverse=True):
+        text = f"{text[: part.start].rstrip()} {text[part.end :].lstrip()}".strip()
+    return text
+
+
+def around(text: str, mistake: QueryMistake) -> tuple[str, str, str]:
+    """What stands before a mistake, the mistake, and what follows, each short enough for one line."""
+    first, end = max(0, mistake.start - _BEFORE), min(mistake.end, mistake.start + _BEFORE)
+    last = min(len(text), end + _AFTER)
+    before, wrong, after = (
+        _on_one_line(part) for part in (text[first : mistake.start], text[mistake.start : end], text[end:last])
+    )
+    return ("…" if first else "") + before, wrong, after + ("…" if last < len(text) else "")
 
 
 def caret(text: str, mistake: QueryMistake) -> str:
     """Two lines for a terminal: the text around the mistake, and carets under it."""
-    first, last = max(0, mistake.start - _BEFORE), min(len(text), max(mistake.end, mistake.start + 1) + _AFTER)
-    left, right = "…" if first else "", "…" if last < len(text) else ""
-    marked_end = min(mistake.end, mistake.start + _BEFORE)
-    last = min(last, marked_end + _AFTER)
-    indent = sum(map(_columns, left + text[first : mistake.start]))
-    marks = max(1, sum(map(_columns, text[mistake.start : marked_end])))
-    right = "…" if last < len(text) else right
-    return f"{left}{''.join(map(_printable, text[first:last]))}{right}\n{' ' * indent}{'^' * marks}"
+    before, wrong, after = around(text, mistake)
+    indent, marks = (sum(map(_columns, part)) for part in (before, wrong))
+    return f"{before}{wrong}{after}\n{' ' * indent}{'^' * max(1, marks)}"
 
 
 def _written(part: Part, is_phrase: bool) -> str:
@@ -56,9 +63,10 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _printable(character: str) -> str:
+def _on_one_line(text: str) -> str:
     """Line breaks, controls and marks of direction would put the caret elsewhere."""
-    return " " if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else character
+    unseen = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return "".join(" " if unicodedata.category(character) in unseen else character for character in text)
 
 
 def _columns(character: str) -> int:

@@ -47,6 +47,7 @@ def pages(access: Access) -> list[str]:
         "memories/?q=script&type=fact&age=7d",
         "memories/?status=any&archived=any",
         "memories/?q=none",
+        "memories/?q=banc%3A%3Cb%3E+created%3A" + "endless" * 40 + "+-tag%3A%3Ci%3E+script",
     ]
     places = ["", *lists, "memories/new/", one, f"{one}edit/", other, "banks/", "banks/#new", "banks/work/", "agents/"]
     places += ["agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new", "jobs/", "migrations/", "cleanup/"]
