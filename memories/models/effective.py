@@ -38,11 +38,16 @@ def _remembered_rows(vault_id: UUID, version: int) -> tuple[SettingValue, ...]:
     return tuple(SettingValue.objects.filter(Q(vault_id=vault_id) | Q(level=Level.SYSTEM)))
 
 
-def remembered_settings(access: Access, version: int) -> dict[str, Any]:
-    """Setting → value for this caller, as of a version of the vault's configuration: no query in the common case."""
-    agent_id = access.agent.pk if access.agent else None
+def has_own_settings(vault_id: UUID, version: int, bank_id: UUID) -> bool:
+    """Whether a bank says anything itself; most do not."""
+    return any(row.level == Level.BANK and row.target == bank_id for row in _remembered_rows(vault_id, version))
+
+
+def remembered_settings(access: Access, version: int, bank_id: UUID | None = None) -> dict[str, Any]:
+    """Setting → value for this caller (and bank), as of a version of the vault's configuration: mostly no query."""
+    heard = {Level.BANK: bank_id, Level.AGENT: access.agent.pk if access.agent else None}
     rows = _remembered_rows(access.vault_id, version)
-    mine = [row for row in rows if row.target is None or (row.level == Level.AGENT and row.target == agent_id)]
+    mine = [row for row in rows if row.target is None or row.target == heard.get(Level(row.level))]
     return {key: effective.value for key, effective in resolve(_grouped(mine)).items()}
 
 

@@ -14,7 +14,7 @@ from banks.access import Access
 from banks.models import Bank
 from banks.services.banks import pick_bank, pick_default, remembered_banks
 from memories.index.spaces import ActiveSpace, active_space
-from memories.models.effective import config_version, remembered_settings
+from memories.models.effective import config_version, has_own_settings, remembered_settings
 from memoryhub.lib.crypto import keyed_hash
 from memoryhub.lib.text import content_fingerprint
 from memoryhub.providers.base import ProviderError
@@ -40,6 +40,12 @@ class WriteContext:
     def settings(self) -> dict[str, Any]:
         """Setting → value."""
         return remembered_settings(self.access, self.config_version)
+
+    def settings_in(self, bank_id: UUID) -> dict[str, Any]:
+        """The same in one bank, which may have settings of its own (CFG-02)."""
+        if not has_own_settings(self.access.vault_id, self.config_version, bank_id):
+            return self.settings
+        return remembered_settings(self.access, self.config_version, bank_id)
 
     @cached_property
     def wants_vectors(self) -> bool:

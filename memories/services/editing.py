@@ -15,8 +15,9 @@ from memories.rules.trust import lower
 from memories.rules.vocabulary import Trust
 from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
+from memories.services.preparing import check_length
 from memories.services.revising import Change, change_memory, locked_memory
-from memoryhub.lib.errors import FieldError, Invalid, NotFound
+from memoryhub.lib.errors import NotFound
 
 #: What bringing back a version restores: what the memory says, not where it stands in its life.
 _RESTORED = (
@@ -71,10 +72,8 @@ def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> di
     for name in ("type", "category", "role"):
         if values.get(name) is not None:
             values[name] = values[name].value
-    limit = context.settings["content_max_length"]
-    if len(values.get("content", "")) > limit:
-        error = FieldError("/content", "string_too_long", f"has more than this vault's {limit} characters")
-        raise Invalid(errors=[error])
+    settings = context.settings_in(values.get("bank_id", memory.bank_id))
+    check_length(values.get("content", ""), settings["content_max_length"])
     if "trust" in values:
         if Trust(values["trust"]).rank > Trust(memory.trust).rank:
             context.access.require(KeyScope.MEMORIES_APPROVE)

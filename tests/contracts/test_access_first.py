@@ -45,6 +45,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/reading.py:with_relations",
         "memories/services/contention.py:despite_deadlocks",
         "memories/services/contention.py:is_deadlock",
+        "memories/services/preparing.py:check_length",
         "memories/services/preparing.py:identity_of",
         "memories/services/revising.py:broken_constraint",
         "memories/services/revising.py:differs",
