@@ -3,14 +3,15 @@
 import django.contrib.postgres.fields
 import django.contrib.postgres.indexes
 import django.db.models.deletion
+import pgvector.django
+import pgvector.django.halfvec
+from django.db import migrations, models
+
 import memories.models.memory
 import memoryhub.lib.clock
 import memoryhub.lib.ids
 import memoryhub.lib.sealing
 import memoryhub.lib.tenancy
-import pgvector.django
-import pgvector.django.halfvec
-from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
