@@ -14,7 +14,7 @@ from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.vocabulary import Status, Trust, words
-from memories.search.keywords import documents_with_all
+from memories.search.containing import documents_with_all
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.clock import now
 
@@ -92,8 +92,11 @@ def _text(access: Access, wanted: MemoryFilter) -> Q:
     terms = hash_query(access.keys.index, wanted.q)
     if not terms:
         return Q(pk__in=[])
-    numbers = RawSQL("SELECT unnest(%s::int4[])", [documents_with_all(access, terms)])
-    return Q(doc_no__in=numbers)
+    holding = RawSQL(
+        "SELECT memory_id FROM memories_memoryindex WHERE vault_id = %s AND doc_no = ANY(%s::int4[])",
+        [access.vault_id, documents_with_all(access, terms)],
+    )
+    return Q(pk__in=holding)
 
 
 #: Filter name → condition. A facet leaves out its own (self-excluding counts).
