@@ -6,12 +6,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from django.db.models.expressions import RawSQL
-
 from banks.access import Access
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
-from memories.search.keywords import documents_with_all
+from memories.search.containing import memories_with_all
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.text import normalize
@@ -37,7 +35,7 @@ def documents_with_phrase(access: Access, phrase: str, rows: MemoryQuerySet) -> 
     """
     terms = hash_query(access.keys.index, phrase)
     if terms:
-        rows = rows.filter(doc_no__in=RawSQL("SELECT unnest(%s::int4[])", [documents_with_all(access, terms)]))
+        rows = rows.filter(memories_with_all(access, terms))
     newest = rows.order_by("-created_at", "-id").only("id", "vault_id", "doc_no", "content")
     candidates = list(newest[: COMPARED_MAX + 1])
     pattern = _pattern(phrase)

@@ -12,7 +12,7 @@ from banks.access import Access
 from memories.models import Memory
 from memories.rules.querylanguage import parse
 from memories.rules.queryparts import Condition, QueryMistake, Saying
-from memories.search.keywords import documents_with_all
+from memories.search.containing import memories_with_all
 from memories.search.phrases import COMPARED_MAX, documents_with_phrase
 from memories.search.terms import terms_condition
 from memoryhub.lib.blindindex import hash_query
@@ -59,12 +59,12 @@ def _words(access: Access, words: Sequence[Saying]) -> tuple[Q, list[QueryMistak
     plain = " ".join(word.text for word in words if not word.negated)
     if plain:
         terms = hash_query(access.keys.index, plain)
-        condition &= _numbered(documents_with_all(access, terms)) if terms else _NONE
+        condition &= memories_with_all(access, terms) if terms else _NONE
     for word in words:
         if not word.negated:
             continue
         if terms := hash_query(access.keys.index, word.text):
-            condition &= ~_numbered(documents_with_all(access, terms))
+            condition &= ~memories_with_all(access, terms)
         else:
             mistakes.append(_not_indexed(word))
     return condition, mistakes
