@@ -18,6 +18,7 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 from memoryhub.lib.ids import short_id
 
+KEY_MAX = 100
 #: Words other systems use for a bank of ours (CON-05).
 ALIASES = {"hobby": "interests", "hobbies": "interests"}
 
@@ -81,9 +82,10 @@ def pick_bank(access: Access, banks: Sequence[Bank], name: str, pointer: str = "
     banks = [bank for bank in banks if _may_use(access, bank)]
     wanted = name_key(name)
     wanted = ALIASES.get(wanted, wanted) if not any(bank.name_key == wanted for bank in banks) else wanted
-    for bank in banks:
-        if wanted in {bank.name_key, bank.slug, str(bank.pk)}:
-            return bank
+    # Names before slugs: a renamed bank keeps its slug, and a new one may have its old name.
+    for is_it in (lambda bank: wanted in {bank.name_key, str(bank.pk)}, lambda bank: wanted == bank.slug):
+        if (found := next(filter(is_it, banks), None)) is not None:
+            return found
     visible = [bank.name for bank in banks if not bank.is_hidden]
     known = ", ".join(visible) or "none"
     raise UnknownBank(
@@ -127,6 +129,8 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
     """A new bank. Needs banks:admin. Raises BankNameTaken."""
     access.require(KeyScope.BANKS_ADMIN)
     bank = new_bank(access.vault_id, draft.name, draft.description)
+    if Bank.objects.filter(vault_id=access.vault_id, slug=bank.slug).exists():
+        bank.slug = f"{bank.slug}-{short_id(bank.pk)}"  # C and C++ are two names
     try:
         with transaction.atomic():
             bank.save(force_insert=True)
@@ -138,11 +142,18 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
 
 def new_bank(vault_id: UUID, name: str, description: str = "", is_default: bool = False) -> Bank:
     """The row of a bank, not saved; names without letters get a slug from their id."""
-    bank = Bank(vault_id=vault_id, name=name, name_key=name_key(name), description=description, is_default=is_default)
+    bank = Bank(vault_id=vault_id, name=name, name_key=_new_key(name), description=description, is_default=is_default)
     bank.slug = slugify(name)[:50] or f"bank-{short_id(bank.pk)}"
-    if name_key(name) in ALIASES:
-        raise BankNameTaken(f"“{name}” is another word for the bank Interests; choose another name.")
     return bank
+
+
+def _new_key(name: str) -> str:
+    key = name_key(name)
+    if key in ALIASES:
+        raise BankNameTaken(f"“{name}” is another word for the bank Interests; choose another name.")
+    if len(key) > KEY_MAX:  # a single character may stand for many, such as ﷺ
+        raise Invalid(errors=[FieldError("/name", "string_too_long", "is too long when written out")])
+    return key
 
 
 def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) -> Bank:
@@ -162,7 +173,7 @@ def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) ->
 
 def _apply(access: Access, bank: Bank, changes: BankChanges) -> None:
     if changes.name is not None:
-        bank.name, bank.name_key = changes.name, name_key(changes.name)
+        bank.name, bank.name_key = changes.name, _new_key(changes.name)
     if changes.description is not None:
         bank.description = changes.description
     if changes.is_hidden is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from banks.access import Access
@@ -14,33 +15,40 @@ from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.text import normalize
 
-#: How many texts one phrase may open; the newest come first.
+#: How many texts one query may open; the newest come first.
 COMPARED_MAX = 2_000
 _QUOTES = str.maketrans("‘’“”„", '\'\'"""')
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatches:
-    """Numbers of the documents that hold the phrase; ``cut`` when there were too many to look into all."""
+    """Numbers of the documents that match, and how many texts were opened; ``cut`` when there were more."""
 
     numbers: list[int]
+    compared: int
     cut: bool
 
 
-def documents_with_phrase(access: Access, phrase: str, rows: MemoryQuerySet) -> PhraseMatches:
-    """Which of ``rows`` say exactly this, whatever the case and spacing.
+def documents_with_phrases(
+    access: Access, rows: MemoryQuerySet, wanted: Sequence[str], unwanted: Sequence[str], limit: int
+) -> PhraseMatches:
+    """Which of ``rows`` say exactly every wanted phrase and no unwanted one, whatever the case and spacing.
 
-    A phrase without an indexable word (“it is”) is looked for in the newest rows. Texts that do not open are passed
-    over.
+    At most ``limit`` texts are opened, the newest. Phrases without an indexable word (“it is”) are looked for in all
+    of them. Texts that do not open are passed over.
     """
-    terms = hash_query(access.keys.index, phrase)
+    terms = hash_query(access.keys.index, " ".join(wanted))
     if terms:
         rows = rows.filter(memories_with_all(access, terms))
     newest = rows.order_by("-created_at", "-id").only("id", "vault_id", "doc_no", "content")
-    candidates = list(newest[: COMPARED_MAX + 1])
-    pattern = _pattern(phrase)
-    found = [row.doc_no for row in candidates[:COMPARED_MAX] if pattern.search(_folded(_opened(row)))]
-    return PhraseMatches(found, len(candidates) > COMPARED_MAX)
+    candidates = list(newest[: limit + 1])
+    holding, lacking = [_pattern(phrase) for phrase in wanted], [_pattern(phrase) for phrase in unwanted]
+    found = []
+    for row in candidates[:limit]:
+        text = _folded(_opened(row))
+        if all(each.search(text) for each in holding) and not any(each.search(text) for each in lacking):
+            found.append(row.doc_no)
+    return PhraseMatches(found, min(len(candidates), limit), len(candidates) > limit)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:

@@ -13,7 +13,7 @@ from memories.models import Memory
 from memories.rules.querylanguage import parse
 from memories.rules.queryparts import Condition, QueryMistake, Saying
 from memories.search.containing import memories_with_all
-from memories.search.phrases import COMPARED_MAX, documents_with_phrase
+from memories.search.phrases import COMPARED_MAX, documents_with_phrases
 from memories.search.terms import terms_condition
 from memoryhub.lib.blindindex import hash_query
 
@@ -40,17 +40,35 @@ def understand_text(access: Access, text: str) -> Understood:
     said, unsaid = _words(access, query.words)
     condition &= said
     mistakes = [*query.errors, *unanswered, *unsaid]
-    for phrase in query.phrases:
-        found = documents_with_phrase(access, phrase.text, Memory.objects.visible_to(access).filter(condition))
-        condition &= ~_numbered(found.numbers) if phrase.negated else _numbered(found.numbers)
-        if found.cut:
-            mistakes.append(_cut(phrase))
+    compared, uncompared = _phrases(access, query.phrases, condition)
+    condition &= compared
+    mistakes += uncompared
     return Understood(
         condition,
         tuple(sorted(mistakes, key=lambda mistake: mistake.start)),
         names_status=any(map(_names_status, query.terms)),
         names_hidden=any(map(_names_hidden, query.terms)),
     )
+
+
+def _phrases(access: Access, phrases: Sequence[Saying], others: Q) -> tuple[Q, list[QueryMistake]]:
+    """Every phrase and none of those left out, looked for in what meets the ``others``; each text is opened once."""
+    rows = Memory.objects.visible_to(access).filter(others)
+    wanted = [phrase for phrase in phrases if not phrase.negated]
+    unwanted = [phrase for phrase in phrases if phrase.negated]
+    left = COMPARED_MAX
+    if wanted:
+        texts = [phrase.text for phrase in wanted], [phrase.text for phrase in unwanted]
+        found = documents_with_phrases(access, rows, *texts, left)
+        return _numbered(found.numbers), [_cut(wanted[0])] if found.cut else []
+    condition, mistakes = Q(), []
+    for phrase in unwanted:
+        found = documents_with_phrases(access, rows, [phrase.text], [], left)
+        condition &= ~_numbered(found.numbers)
+        left -= found.compared
+        if found.cut:
+            mistakes.append(_cut(phrase))
+    return condition, mistakes
 
 
 def _words(access: Access, words: Sequence[Saying]) -> tuple[Q, list[QueryMistake]]:
@@ -80,7 +98,7 @@ def _not_indexed(word: Saying) -> QueryMistake:
 
 
 def _cut(phrase: Saying) -> QueryMistake:
-    message = f"Only the newest {COMPARED_MAX:,} memories with these words were compared with the phrase."
+    message = f"Only the newest {COMPARED_MAX:,} memories with these words were compared."
     return QueryMistake(
         message, phrase.start, phrase.end, "Add a rarer word, or a condition such as bank: or created:."
     )

@@ -39,7 +39,8 @@ def terms_condition(access: Access, terms: Sequence[Condition]) -> tuple[Q, list
     """Any of the values of one field, every field, every comparison and flag; and what could not be answered."""
     condition, mistakes = Q(), []
     choices: dict[str, list[Q]] = {}
-    for term in terms:
+    said_once = {(term.field, term.operator, term.value, term.negated): term for term in reversed(terms)}
+    for term in reversed(said_once.values()):
         try:
             meant = _NARROWING[term.field](access, term)
         except BankMistake as error:

@@ -115,7 +115,7 @@ LEAKS = {
     ),
     "a registry of its own": re.compile(r"(?:--|extra-|default-)index(?:-url)?[ =]|find-link[s]|trusted-hos[t]"),
     "a ticket number": re.compile(r"\b[Ii]ssue \d+\b"),
-    "a document that is not here": re.compile(r"\bDESIGN(?:\.md)? ?§|\bDESIGN\.md\b|\bPLAN\.md\b"),
+    "a page that is not here": re.compile(r"\b(?:DESIGN|PLAN|checklist)\.md\b"),
 }
 
 

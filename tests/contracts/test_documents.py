@@ -82,7 +82,7 @@ def test_the_checkers_see_a_leak_and_an_undescribed_dependency():
         "https://pypi.example.corp/simple",
         "uv sync --index-url x",
         "as asked for in issue 12",
-        "see DESIGN §6",
+        "see DESIGN.md",
     ):
         assert laws.leaks(bad), bad
     for good in (

@@ -14,7 +14,7 @@ from banks.services.drafts import AgentDraft
 from memories.models import Memory
 from memories.rules.filters import MemoryFilter
 from memories.rules.vocabulary import Relation, Status
-from memories.search import phrases
+from memories.search import querying
 from memories.search.facets import Facet, count_facets
 from memories.search.listing import list_memories
 from memories.services.lifecycle import archive_memory, change_status
@@ -136,6 +136,13 @@ def test_an_agent_by_name(access: Access):
     assert found(access, "agent:scraper") == ["Labelled."]
 
 
+def test_labels_are_found_whatever_is_in_them(access: Access):
+    """SRC-20: quotes, braces and commas are part of the label, not of the array it is kept in."""
+    remember(access, "Odd.", entities=['He said "Hi" {x}\\', "NULL", "a,b"], tags=["École"])
+    for q in ('entity:"he SAID \\"hi\\" {X}\\\\"', "entity:null", "entity:a,b", "tag:école", "tag:ÉCOLE"):
+        assert found(access, q) == ["Odd."], q
+
+
 def test_links_and_conflicts(access: Access):
     one, two, three = (remember(access, f"{name}.") for name in ("One", "Two", "Three"))
     create_link(access, one.pk, two.pk, Relation.CONTRADICTS)
@@ -205,14 +212,24 @@ class TestPhrases:
         assert found(access, '"it is"') == ["Port is 8000, so it is."]
         assert found(access, '"it\'s 80%"') == ["It’s 80% done."]
 
+    def test_several_phrases_and_none_of_others(self, access: Access):
+        remember(access, "Red wine and green tea.")
+        remember(access, "Red wine and green tea, on Sunday evening.")
+        remember(access, "Green tea.")
+        assert len(found(access, '"red wine" "green tea"')) == 2
+        assert found(access, '-"sunday evening" "red wine"') == ["Red wine and green tea."]
+        assert found(access, '-"sunday evening" -"red wine"') == ["Green tea."]
+
     def test_no_more_is_opened_than_allowed(self, access: Access, monkeypatch: pytest.MonkeyPatch):
         for number in range(5):
             remember(access, f"Red wine number {number}.", importance=1 + number)
-        monkeypatch.setattr(phrases, "COMPARED_MAX", 3)
+        monkeypatch.setattr(querying, "COMPARED_MAX", 3)
         assert found(access, '"red wine"') == [f"Red wine number {number}." for number in (2, 3, 4)]
         assert [one[:10] for one in mistakes(access, '"red wine"')] == ['"red wine"']
         assert found(access, '"red wine" importance:<3') == ["Red wine number 0.", "Red wine number 1."]
         assert mistakes(access, '"red wine" importance:<3') == []
+        assert len(found(access, '-"wine red"')) == 5
+        assert [one[:11] for one in mistakes(access, '-"red wine" -"wine red"')] == ['-"red wine"', '-"wine red"']
 
     def test_a_text_that_does_not_open_is_passed_over(self, access: Access):
         remember(access, "Red wine.")
