@@ -38,6 +38,6 @@ def kicks_to(url: str) -> Iterator[None]:
 
 
 def _point_at(url: str) -> None:
-    current_app.conf.broker_url = current_app.conf.broker_write_url = url
-    current_app._after_fork()  # what Celery itself does to forget its connections
+    current_app.conf.update(broker_url=url, broker_write_url=url)
+    current_app._after_fork()  # type: ignore[attr-defined] # what Celery itself does to forget its connections
     _kicker._silent_until = 0.0

@@ -18,7 +18,7 @@ DIMENSIONS = 8
 
 
 class EmbeddingService:
-    """Counts what it was asked; ``hold`` makes it wait for ``go`` before it answers, ``status`` makes it refuse."""
+    """Remembers what it was asked; ``hold`` lets one question wait for ``go``, ``status`` makes it refuse."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -30,7 +30,7 @@ class EmbeddingService:
         self.url = ""
 
     def hold(self, after: int = 0) -> None:
-        """From now on questions wait, once ``after`` more were answered."""
+        """Let one question wait for ``go``, after ``after`` more were answered; those behind it pass."""
         self.patience = after
         self.go.clear()
 
@@ -39,7 +39,7 @@ class EmbeddingService:
         texts = question["input"]
         self.texts += texts
         self.patience -= 1
-        if self.patience < 0:
+        if self.patience == -1 and not self.go.is_set():
             self.asked.release()
             self.go.wait(60)
         if self.status != 200:

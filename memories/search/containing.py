@@ -8,8 +8,6 @@ from functools import reduce
 
 import numpy as np
 from django.db import connection
-from django.db.models import Q
-from django.db.models.expressions import RawSQL
 from numpy.typing import NDArray
 
 from banks.access import Access
@@ -17,15 +15,6 @@ from memories.index.postings import CHUNK
 from memories.search.keywords import read_postings
 
 type Numbers = NDArray[np.int64]
-
-
-def memories_with_all(access: Access, terms: Sequence[int]) -> Q:
-    """The memories that hold all terms, as a condition on memories."""
-    holding = RawSQL(
-        "SELECT memory_id FROM memories_memoryindex WHERE vault_id = %s AND doc_no = ANY(%s::int4[])",
-        [access.vault_id, documents_with_all(access, terms)],
-    )
-    return Q(pk__in=holding)
 
 
 def documents_with_all(access: Access, terms: Sequence[int]) -> list[int]:

@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from banks.access import Access
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
-from memories.search.containing import memories_with_all
-from memoryhub.lib.blindindex import hash_query
+from memories.search.wording import holds_words
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.text import normalize
 
@@ -22,14 +22,14 @@ _QUOTES = str.maketrans("‘’“”„", '\'\'"""')
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatches:
-    """Numbers of the documents that match, and how many texts were opened; ``cut`` when there were more."""
+    """The memories that match, and how many texts were opened; ``cut`` when there were more."""
 
-    numbers: list[int]
+    ids: list[UUID]
     compared: int
     cut: bool
 
 
-def documents_with_phrases(
+def memories_with_phrases(
     access: Access, rows: MemoryQuerySet, wanted: Sequence[str], unwanted: Sequence[str], limit: int
 ) -> PhraseMatches:
     """Which of ``rows`` say exactly every wanted phrase and no unwanted one, whatever the case and spacing.
@@ -37,17 +37,16 @@ def documents_with_phrases(
     At most ``limit`` texts are opened, the newest. Phrases without an indexable word (“it is”) are looked for in all
     of them. Texts that do not open are passed over.
     """
-    terms = hash_query(access.keys.index, " ".join(wanted))
-    if terms:
-        rows = rows.filter(memories_with_all(access, terms))
-    newest = rows.order_by("-created_at", "-id").only("id", "vault_id", "doc_no", "content")
+    if (holding_words := holds_words(access, " ".join(wanted))) is not None:
+        rows = rows.filter(holding_words)
+    newest = rows.order_by("-created_at", "-id").only("id", "vault_id", "content")
     candidates = list(newest[: limit + 1])
     holding, lacking = [_pattern(phrase) for phrase in wanted], [_pattern(phrase) for phrase in unwanted]
     found = []
     for row in candidates[:limit]:
         text = _folded(_opened(row))
         if all(each.search(text) for each in holding) and not any(each.search(text) for each in lacking):
-            found.append(row.doc_no)
+            found.append(row.pk)
     return PhraseMatches(found, min(len(candidates), limit), len(candidates) > limit)
 
 

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
 
 from banks.access import Access
 from memories.models import Memory
 from memories.rules.querylanguage import parse
 from memories.rules.queryparts import Condition, QueryMistake, Saying
-from memories.search.containing import memories_with_all
-from memories.search.phrases import COMPARED_MAX, documents_with_phrases
+from memories.search.phrases import COMPARED_MAX, memories_with_phrases
 from memories.search.terms import terms_condition
-from memoryhub.lib.blindindex import hash_query
+from memories.search.wording import holds_words
 
 _NONE = Q(pk__in=[])
 _HIDDEN = {"archived", "expired", "superseded"}
@@ -59,12 +57,12 @@ def _phrases(access: Access, phrases: Sequence[Saying], others: Q) -> tuple[Q, l
     left = COMPARED_MAX
     if wanted:
         texts = [phrase.text for phrase in wanted], [phrase.text for phrase in unwanted]
-        found = documents_with_phrases(access, rows, *texts, left)
-        return _numbered(found.numbers), [_cut(wanted[0])] if found.cut else []
+        found = memories_with_phrases(access, rows, *texts, left)
+        return Q(pk__in=found.ids), [_cut(wanted[0])] if found.cut else []
     condition, mistakes = Q(), []
     for phrase in unwanted:
-        found = documents_with_phrases(access, rows, [phrase.text], [], left)
-        condition &= ~_numbered(found.numbers)
+        found = memories_with_phrases(access, rows, [phrase.text], [], left)
+        condition &= ~Q(pk__in=found.ids)
         left -= found.compared
         if found.cut:
             mistakes.append(_cut(phrase))
@@ -76,20 +74,16 @@ def _words(access: Access, words: Sequence[Saying]) -> tuple[Q, list[QueryMistak
     condition, mistakes = Q(), []
     plain = " ".join(word.text for word in words if not word.negated)
     if plain:
-        terms = hash_query(access.keys.index, plain)
-        condition &= memories_with_all(access, terms) if terms else _NONE
+        holding = holds_words(access, plain)
+        condition &= _NONE if holding is None else holding
     for word in words:
         if not word.negated:
             continue
-        if terms := hash_query(access.keys.index, word.text):
-            condition &= ~memories_with_all(access, terms)
-        else:
+        if (holding := holds_words(access, word.text)) is None:
             mistakes.append(_not_indexed(word))
+        else:
+            condition &= ~holding
     return condition, mistakes
-
-
-def _numbered(numbers: Sequence[int]) -> Q:
-    return Q(doc_no__in=RawSQL("SELECT unnest(%s::int4[])", [list(numbers)]))
 
 
 def _not_indexed(word: Saying) -> QueryMistake:

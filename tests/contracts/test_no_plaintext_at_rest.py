@@ -10,6 +10,7 @@ import base64
 import json
 import logging
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -109,7 +110,7 @@ def live_through(access: Access, api: ApiClient, words: list[str]) -> None:
     for word in words[70:90]:
         search_memories(access, SearchQuery(query=f"where is {word}?"))
         list_memories(access, MemoryFilter(q=word))
-        with_idempotency(access, f"key {word}", word.encode(), lambda word=word: StoredAnswer(201, {"content": word}))
+        with_idempotency(access, f"key {word}", word.encode(), partial(StoredAnswer, 201, {"content": word}))
     for word in words[90:100]:
         sent = api.send("POST", "/memories", {"content": f"{word} over REST"}, Idempotency_Key=word)
         assert sent.status_code == 201, sent.content
@@ -141,13 +142,13 @@ def quarrel(access: Access, api: ApiClient, memories: list[Memory], words: list[
 def wait_for_kick(client: Redis) -> None:
     """Until a message lies in the queue; BLMOVE waits in the server, nothing polls."""
     queue = settings.CELERY_TASK_DEFAULT_QUEUE
-    assert client.blmove(queue, queue, 10.0, "RIGHT", "LEFT"), "no kick arrived"
+    assert client.blmove(queue, queue, 10, "RIGHT", "LEFT"), "no kick arrived"
 
 
 def messages(client: Redis) -> bytes:
     """What the queue holds; Celery packs the arguments of a task once more."""
-    raw: list[bytes] = client.lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
-    return b"".join(one + base64.b64decode(json.loads(one)["body"]) for one in raw)
+    raw = client.lrange(settings.CELERY_TASK_DEFAULT_QUEUE, 0, -1)
+    return b"".join(bytes(one) + base64.b64decode(json.loads(one)["body"]) for one in raw if isinstance(one, bytes))
 
 
 def test_no_canary_is_found_anywhere(broker: DataDir, logged: Path) -> None:

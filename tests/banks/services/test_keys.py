@@ -89,14 +89,15 @@ def test_what_has_ended_is_not_rotated(access):
 
 def test_a_key_that_ended_before_it_began_is_refused(access):
     """API-17: `expires_at` lies in the future; scopes are known and not empty."""
-    for wrong in (
+    mistakes: list[dict[str, object]] = [
         {"expires_at": "2020-01-01T00:00:00Z"},
         {"scopes": []},
         {"scopes": ["root"]},
         {"name": ""},
         {"expires_at": 4_000_000_000},
         {"expires_at": "tomorrow"},
-    ):
+    ]
+    for wrong in mistakes:
         with pytest.raises(Invalid):
             create_key(access, KeyDraft.parse({"name": "k", "scopes": ["memories:read"], **wrong}))
 

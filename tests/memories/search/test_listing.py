@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -25,7 +27,7 @@ def many(access, count: int = 23) -> None:
         Memory.objects.filter(pk=memory.pk).update(created_at=moment, updated_at=moment)
 
 
-def walk(access, sort: Sort, limit: int, meanwhile=lambda: None) -> list[list]:
+def walk(access, sort: Sort, limit: int, meanwhile=lambda: None) -> list[list[UUID]]:
     """Every page forward, as ids."""
     pages, cursor = [], None
     while True:
@@ -37,7 +39,7 @@ def walk(access, sort: Sort, limit: int, meanwhile=lambda: None) -> list[list]:
         meanwhile()
 
 
-def sorted_ids(sort: Sort) -> list:
+def sorted_ids(sort: Sort) -> list[UUID]:
     column = sort.value.lstrip("-")
     rows = [(getattr(row, column), row.pk) for row in Memory.objects.all()]
     return [pk for _, pk in sorted(rows, reverse=sort.value.startswith("-"))]
@@ -115,15 +117,14 @@ def test_a_cursor_belongs_to_its_query(access, other_access):
 def test_by_default_what_is_recallable_is_shown(access):
     """DESIGN §8: accepted, not archived, not expired, not superseded."""
     shown = remember(access, "plain")
-    for n, values in enumerate(
-        [
-            {"status": "draft"},
-            {"status": "discard"},
-            {"archived_at": now()},
-            {"expires_at": now()},
-            {"superseded_by": shown},
-        ]
-    ):
+    hidden: list[dict[str, Any]] = [
+        {"status": "draft"},
+        {"status": "discard"},
+        {"archived_at": now()},
+        {"expires_at": now()},
+        {"superseded_by": shown},
+    ]
+    for n, values in enumerate(hidden):
         Memory.objects.filter(pk=remember(access, f"hidden {n}").pk).update(**values)
     assert [row.pk for row in list_memories(access, EVERYTHING).items] == [shown.pk]
     assert list_memories(access, MemoryFilter.parse({"archived": "any", "status": "any"})).total == 6

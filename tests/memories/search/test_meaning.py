@@ -33,7 +33,7 @@ def ask(access: Access, vector: object, floor: float = 0.0, limit: int = 50, wan
 def embed(text: str) -> np.ndarray:
     space = active_space(VaultSpace.objects.get().vault_id)
     assert space is not None
-    return space.embedder.embed([text])[0]
+    return np.asarray(space.embedder.embed([text])[0])
 
 
 def test_identical_text_is_as_close_as_can_be(access):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 
 from memories.rules.drafts import MemoryChanges
@@ -19,7 +21,7 @@ def test_many_are_read_in_the_order_asked(access, other_access):
     """API-07: missing ids are named: unknown, foreign and nonsense alike; what is asked twice comes once."""
     one, two = remember(access, "one"), archive_memory(access, remember(access, "two").pk)
     foreign, unknown = remember(other_access, "theirs").pk, new_id()
-    asked = [two.pk, "nonsense", one.pk, foreign, two.pk, unknown]
+    asked: list[str | UUID] = [two.pk, "nonsense", one.pk, foreign, two.pk, unknown]
     found, missing = read_memories(access, asked)
     assert [row.content for row in found] == ["two", "one"]
     assert missing == ["nonsense", str(foreign), str(unknown)]

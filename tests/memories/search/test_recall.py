@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+from uuid import UUID
+
 import pytest
 
 from banks.access import KeyScope
@@ -24,7 +27,7 @@ def search(access, query=QUESTION, **more) -> SearchAnswer:
     return search_memories(access, SearchQuery.parse({"query": query, **more}))
 
 
-def ids(answer: SearchAnswer) -> list:
+def ids(answer: SearchAnswer) -> list[UUID]:
     return [hit.memory.pk for hit in answer.hits]
 
 
@@ -52,7 +55,7 @@ def test_the_threshold_is_for_meaning_alone(access):
     assert set(answer.hits[0].legs) == {"keyword"}
 
 
-FILTERS = {
+FILTERS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "type": ({"type": "skill"}, {"type": "skill"}),
     "category": ({"category": "episodic"}, {"category": ["episodic"]}),
     "role": ({"role": "tool"}, {"role": "tool"}),

@@ -101,7 +101,7 @@ def test_what_is_not_there_cannot_be_edited(access, other_access, which):
     """API-17: foreign ids look unknown."""
     target = {"unknown": new_id(), "foreign": remember(other_access, "theirs").pk, "nonsense": "%00"}[which]
     with pytest.raises(NotFound):
-        update_memory(access, target, MemoryChanges.parse({"content": "mine"}))
+        update_memory(access, str(target), MemoryChanges.parse({"content": "mine"}))
     assert Memory.objects.get(vault=other_access.vault).content == "theirs" if which == "foreign" else True
 
 

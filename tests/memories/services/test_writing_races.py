@@ -38,6 +38,10 @@ def again(access: Access) -> Access:
     return system_access(access.vault_id, "race")
 
 
+def say(access: Access, text: str) -> WriteResult:
+    return write(again(access), text)
+
+
 def check_invariants() -> None:
     """What must hold after any interleaving (security.md I2, I3, I5, I6)."""
     live = Memory.objects.live().filter(superseded_by=None, content_hash__isnull=False)
@@ -73,7 +77,7 @@ def test_32_writers_of_one_text_leave_one_memory(access):
     """DUP-25, DEF-15, R12: one is created, the others are duplicates of it."""
     for number in range(3):
         text = f"said by everybody at once {number}"
-        results = together([lambda text=text: write(again(access), text)] * 32)
+        results = together([partial(say, access, text)] * 32)
         assert outcomes(results) == {"created": 1, "duplicate": 31}
         assert len({result.memory.pk for result in results if isinstance(result, WriteResult)}) == 1
     assert Memory.objects.count() == 3
@@ -123,7 +127,7 @@ def test_one_of_many_successors_wins(access):
     results = together(calls)
     counted = outcomes(results)
     assert counted == {Outcome.SUPERSEDED.value: 1, AlreadySuperseded.code: 15}
-    head = Memory.objects.get(pk=Memory.objects.get(pk=old.pk).superseded_by_id)
+    head = Memory.objects.get(superseded=old)
     assert {error.extra["head_id"] for error in results if isinstance(error, AlreadySuperseded)} == {str(head.pk)}
     assert Memory.objects.count() == 2
     check_invariants()

@@ -20,9 +20,8 @@ from memories.rules.filters import MemoryFilter, Presence
 from memories.search.listing import list_memories
 from memories.services.editing import update_memory
 from memories.services.lifecycle import archive_memory
-from memoryhub.lib import sealing
-from memoryhub.lib.crypto import NONCE_BYTES, OVERHEAD_BYTES, DecryptionError, UnknownKey
-from memoryhub.lib.sealing import NotSealed, Sealed, SealedField
+from memoryhub.lib.crypto import NONCE_BYTES, OVERHEAD_BYTES, CryptoError, DecryptionError, UnknownKey
+from memoryhub.lib.sealing import NotSealed, SealedField
 from tests.factories import operator, remember
 
 TEXT = "The safe is behind the painting; Grüße, 世界 🎉"
@@ -207,7 +206,7 @@ def test_rows_taken_as_values_show_nothing(access):
     """ENC-21: values() and repr() give a sealed thing that prints its length only."""
     memory = remember(access, TEXT)
     (value,) = Memory.objects.values_list("content", flat=True)
-    assert isinstance(value, Sealed)
+    assert type(value).__name__ == "Sealed"
     assert "safe" not in f"{value!r} {memory!r} {memory}"
 
 
@@ -244,10 +243,10 @@ def test_a_failure_to_encrypt_aborts_the_write(access, monkeypatch):
     """ENC-19: no row, no index, no audit, and certainly no plain text."""
 
     def fail(*_: object) -> bytes:
-        raise sealing.CryptoError("the cipher is broken")
+        raise CryptoError("the cipher is broken")
 
     monkeypatch.setattr("memoryhub.lib.crypto.seal", fail)
-    with pytest.raises(sealing.CryptoError):
+    with pytest.raises(CryptoError):
         remember(access, TEXT)
     with connection.cursor() as cursor:
         for table in ("memories_memory", "memories_memoryindex", "memories_embedding"):

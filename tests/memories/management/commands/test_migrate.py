@@ -64,7 +64,7 @@ class Hub:
     def ask(self, question: str) -> list[tuple[object, ...]]:
         """Rows of the database."""
         with psycopg.connect(self.url) as connected:
-            return connected.execute(question).fetchall()  # type: ignore[arg-type]
+            return connected.execute(question).fetchall()
 
 
 @pytest.fixture
