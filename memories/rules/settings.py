@@ -127,14 +127,14 @@ class Settings(BaseModel):
     candidate_limit: int = _key(
         100, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
     )
-    keyword_weight: float = _weight(0.5, "the words of the question in a memory, by BM25")
+    keyword_weight: float = _weight(0.25, "the words of the question in a memory, by BM25")
     semantic_weight: float = _weight(1.0, "how near a memory's meaning is")
-    keyword_window_weight: float = _weight(1.6, "words in a memory together with what was said around it")
-    semantic_window_weight: float = _weight(0.7, "meaning of a memory together with what was said around it")
+    keyword_window_weight: float = _weight(1.8, "words in a memory together with what was said around it")
+    semantic_window_weight: float = _weight(0.5, "meaning of a memory together with what was said around it")
     coverage_weight: float = _weight(0.2, "the share of the question's words that a memory has")
     date_weight: float = _weight(1.5, "the dates a question names")
     time_weight: float = _weight(0.6, "a memory that mentions a time, when the question asks for one")
-    author_weight: float = _weight(1.2, "memories of the one person or thing that a question names")
+    author_weight: float = _weight(0.85, "memories of the one person or thing that a question names")
     first_person_weight: float = _weight(1.9, "what people said themselves, when a question says I or my")
     decay_half_life_days: int = _later(
         30,

@@ -7,7 +7,7 @@ those a leg's floor kept from entering by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from banks.access import Access
 from memories.index.spaces import ActiveSpace
 from memories.rules.filters import SearchQuery
-from memories.rules.fusion import normalised_sum
+from memories.rules.fusion import Legs, normalised_sum
 from memories.rules.times import MENTIONS_TIME, asks_when
 from memories.search.candidates import Allowed
 from memories.search.features import Question, features
@@ -64,6 +64,13 @@ class Found:
 
 def balanced(asked: Asked, found: Found) -> Ranking:
     """Every feature of every candidate, each divided by its best, weighted and summed."""
+    memories, legs = weighed(asked, found)
+    weights = {name: asked.settings[f"{name}_weight"] for name in legs}
+    return best_units(memories, legs, normalised_sum(legs, weights), weights)
+
+
+def weighed(asked: Asked, found: Found) -> tuple[Sequence[UUID], Legs]:
+    """The units of the candidates, each by its memory, with all features and no weights yet."""
     terms, marks = found.terms[:QUERY_TERMS_MAX], _marks(asked)
     semantic = found.meaning.found if found.meaning else {}
     wanted = Wanted(
@@ -81,9 +88,7 @@ def balanced(asked: Asked, found: Found) -> Ranking:
         asks_when=bool(marks),
         today=now().date(),
     )
-    legs = features(pool, question)
-    weights = {name: asked.settings[f"{name}_weight"] for name in legs}
-    return best_units(pool.memories, legs, normalised_sum(legs, weights), weights)
+    return pool.memories, features(pool, question)
 
 
 def _marks(asked: Asked) -> list[int]:

@@ -57,15 +57,29 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
     """
     access.require(KeyScope.MEMORIES_READ)
     started = time.perf_counter()
-    settings = {key: effective.value for key, effective in effective_settings(access).items()}
     answer = SearchAnswer()
-    rows = _allowed(access, query, settings)
-    if rows is not None:
-        asked = Asked(access, query, settings, rows)
-        ranking = PROFILES[settings["search_profile"]](asked, _found(asked, answer))
+    asked = understand(access, query)
+    if asked is not None:
+        ranking = PROFILES[asked.settings["search_profile"]](asked, ask_legs(asked, answer))
         answer.hits = _cut(access, ranking, query.top_k, answer)
     answer.took_ms = round((time.perf_counter() - started) * 1000, 3)
     return answer
+
+
+def understand(access: Access, query: SearchQuery) -> Asked | None:
+    """The question with the settings that hold for it; None when no memory can pass its filters."""
+    settings = {key: effective.value for key, effective in effective_settings(access).items()}
+    rows = _allowed(access, query, settings)
+    return None if rows is None else Asked(access, query, settings, rows)
+
+
+def ask_legs(asked: Asked, answer: SearchAnswer) -> Found:
+    """What each leg finds; what could not take part is noted in the answer."""
+    access, limit = asked.access, asked.settings["candidate_limit"]
+    words = asked.settings["keyword_index"]
+    terms = hash_query(access.keys.index, asked.query.query) if words else []
+    keyword = keyword_leg(access, asked.rows, terms, limit)
+    return Found(tuple(terms), keyword, _meaning(asked, answer))
 
 
 def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) -> Allowed | None:
@@ -73,14 +87,6 @@ def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) ->
     floor = query.min_trust or Trust(settings["min_trust"])
     wanted = query.filters().model_copy(update={"min_trust": floor})
     return allowed(matching(access, wanted))
-
-
-def _found(asked: Asked, answer: SearchAnswer) -> Found:
-    access, limit = asked.access, asked.settings["candidate_limit"]
-    words = asked.settings["keyword_index"]
-    terms = hash_query(access.keys.index, asked.query.query) if words else []
-    keyword = keyword_leg(access, asked.rows, terms, limit)
-    return Found(tuple(terms), keyword, _meaning(asked, answer))
 
 
 def _meaning(asked: Asked, answer: SearchAnswer) -> Meaning | None:
