@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,18 +17,21 @@ from memories.rules.calibration import own_cosine
 from memories.rules.filters import SearchQuery
 from memories.rules.fusion import LegScore
 from memories.rules.vocabulary import Trust
+from memories.search.balanced import balanced
 from memories.search.candidates import Allowed, allowed
 from memories.search.filtering import matching
 from memories.search.keywords import keyword_leg
 from memories.search.meaning import Nearest, semantic_leg
-from memories.search.profiles import PROFILES, Asked, Found, Meaning
+from memories.search.question import Asked, Found, Meaning
 from memories.search.ranking import Ranking
 from memories.search.reading import with_relations
+from memories.search.seedprofile import seed
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
 
 log = structlog.get_logger(__name__)
+_PROFILES: Mapping[str, Callable[[Asked, Found], Ranking]] = {"balanced": balanced, "seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
     answer = SearchAnswer()
     asked = understand(access, query)
     if asked is not None:
-        ranking = PROFILES[asked.settings["search_profile"]](asked, ask_legs(asked, answer))
+        ranking = _PROFILES[asked.settings["search_profile"]](asked, ask_legs(asked, answer))
         answer.hits = _cut(access, ranking, query.top_k, answer)
     answer.took_ms = round((time.perf_counter() - started) * 1000, 3)
     return answer

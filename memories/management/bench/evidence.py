@@ -11,7 +11,7 @@ from uuid import UUID
 from banks.access import Access, system_access
 from banks.services.vaults import create_vault
 from memories.management.bench.client import BenchFailed
-from memories.management.commands.import_conversations import read_json
+from memories.management.reading import read_json
 from memories.models import Memory
 from memories.rules.conversations import Conversation, ImportChoices, read_conversations
 from memories.services.conversations import import_conversations

@@ -19,7 +19,7 @@ from memories.management.bench.quality import score_ranking
 from memories.management.bench.rankers import query_of
 from memories.rules.fusion import shares
 from memories.rules.settings import Settings
-from memories.search.profiles import weighed
+from memories.search.balanced import weighed
 from memories.search.recall import SearchAnswer, ask_legs, understand
 
 #: What a step may do to a weight; small gains are noise and are not followed.
