@@ -59,9 +59,9 @@ def total(parts: Legs, count: int) -> Numbers:
 
 
 def explain(legs: Legs, parts: Legs, weights: Mapping[str, float], place: int) -> dict[str, LegScore]:
-    """Why the candidate at ``place`` stands where it does: every leg that added something, at full precision (SRC-16).
+    """Why the candidate at ``place`` stands where it does: every leg that says something of it, at full precision.
 
-    The contributions add up to its score.
+    The contributions add up to its score (SRC-16).
     """
     return {
         name: LegScore(
@@ -72,5 +72,5 @@ def explain(legs: Legs, parts: Legs, weights: Mapping[str, float], place: int) -
             contribution=float(parts[name][place]),
         )
         for name, scores in legs.items()
-        if parts[name][place] > 0
+        if parts[name][place] != 0 or (scores[place] != 0 and not np.isnan(scores[place]))
     }

@@ -127,24 +127,24 @@ class Settings(BaseModel):
     candidate_limit: int = _key(
         100, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
     )
-    keyword_weight: float = _weight(0.5, "the words of the question in a memory, by BM25")
+    keyword_weight: float = _weight(0.25, "the words of the question in a memory, by BM25")
     semantic_weight: float = _weight(1.0, "how near a memory's meaning is")
-    keyword_window_weight: float = _weight(1.6, "words in a memory together with what was said around it")
-    semantic_window_weight: float = _weight(0.7, "meaning of a memory together with what was said around it")
+    keyword_window_weight: float = _weight(1.8, "words in a memory together with what was said around it")
+    semantic_window_weight: float = _weight(0.5, "meaning of a memory together with what was said around it")
     coverage_weight: float = _weight(0.2, "the share of the question's words that a memory has")
     date_weight: float = _weight(1.5, "the dates a question names")
     time_weight: float = _weight(0.6, "a memory that mentions a time, when the question asks for one")
-    author_weight: float = _weight(1.2, "memories of the one person or thing that a question names")
+    author_weight: float = _weight(0.85, "memories of the one person or thing that a question names")
     first_person_weight: float = _weight(1.9, "what people said themselves, when a question says I or my")
-    decay_half_life_days: int = _later(
+    decay_half_life_days: int = _key(
         30,
         Group.SEARCH,
-        "After so many days a memory counts half when ranked; 0 switches decay off.",
+        "Profile seed: after so many days a memory counts half; 0 switches decay off.",
         CALL,
         ge=0,
         le=3_650,
     )
-    mmr_lambda: Share = _share(0.7, Group.SEARCH, "1 ranks by relevance only, 0 by variety only.", CALL, planned=True)
+    mmr_lambda: Share = _share(0.7, Group.SEARCH, "Profile seed: 1 ranks by relevance only, 0 by variety only.", CALL)
     use_llm_for_relevance: bool = _later(False, Group.SEARCH, "Let a language model re-rank the candidates.", CALL)
     llm_skip_relevance_threshold: Share = _share(
         0.93, Group.SEARCH, "No re-ranking when every candidate is at least this similar.", CALL, planned=True

@@ -47,5 +47,5 @@ def run(statement: str, rows: Allowed, named: dict[str, Any], *, binary: bool = 
     connection.ensure_connection()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         # Django binds parameters on this side, and its own cursors read text only.
-        cursor.execute(connection.ops.compose_sql(whole, values), binary=True)
+        cursor.execute(connection.connection.cursor().mogrify(whole, values), binary=True)
         return list(cursor.fetchall())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,23 +12,26 @@ import structlog
 from banks.access import Access, KeyScope
 from memories.index.spaces import ActiveSpace, active_space
 from memories.models import Memory
-from memories.models.effective import effective_settings
+from memories.models.effective import config_version, remembered_settings
 from memories.rules.calibration import own_cosine
 from memories.rules.filters import SearchQuery
 from memories.rules.fusion import LegScore
 from memories.rules.vocabulary import Trust
+from memories.search.balanced import balanced
 from memories.search.candidates import Allowed, allowed
 from memories.search.filtering import matching
 from memories.search.keywords import keyword_leg
 from memories.search.meaning import Nearest, semantic_leg
-from memories.search.profiles import PROFILES, Asked, Found, Meaning
+from memories.search.question import Asked, Found, Meaning
 from memories.search.ranking import Ranking
 from memories.search.reading import with_relations
+from memories.search.seedprofile import seed
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
 
 log = structlog.get_logger(__name__)
+_PROFILES: Mapping[str, Callable[[Asked, Found], Ranking]] = {"balanced": balanced, "seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +60,30 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
     """
     access.require(KeyScope.MEMORIES_READ)
     started = time.perf_counter()
-    settings = {key: effective.value for key, effective in effective_settings(access).items()}
     answer = SearchAnswer()
-    rows = _allowed(access, query, settings)
-    if rows is not None:
-        asked = Asked(access, query, settings, rows)
-        ranking = PROFILES[settings["search_profile"]](asked, _found(asked, answer))
+    asked = understand(access, query)
+    if asked is not None:
+        ranking = _PROFILES[asked.settings["search_profile"]](asked, ask_legs(asked, answer))
         answer.hits = _cut(access, ranking, query.top_k, answer)
     answer.took_ms = round((time.perf_counter() - started) * 1000, 3)
     return answer
+
+
+def understand(access: Access, query: SearchQuery) -> Asked | None:
+    """The question with the settings that hold for it; None when no memory can pass its filters."""
+    version = config_version(access.vault_id)
+    settings = remembered_settings(access, version)
+    rows = _allowed(access, query, settings)
+    return None if rows is None else Asked(access, query, settings, rows, version)
+
+
+def ask_legs(asked: Asked, answer: SearchAnswer) -> Found:
+    """What each leg finds; what could not take part is noted in the answer."""
+    access, limit = asked.access, asked.settings["candidate_limit"]
+    words = asked.settings["keyword_index"]
+    terms = hash_query(access.keys.index, asked.query.query) if words else []
+    keyword = keyword_leg(access, asked.rows, terms, limit)
+    return Found(tuple(terms), keyword, _meaning(asked, answer))
 
 
 def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) -> Allowed | None:
@@ -75,17 +93,10 @@ def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) ->
     return allowed(matching(access, wanted))
 
 
-def _found(asked: Asked, answer: SearchAnswer) -> Found:
-    access, limit = asked.access, asked.settings["candidate_limit"]
-    words = asked.settings["keyword_index"]
-    terms = hash_query(access.keys.index, asked.query.query) if words else []
-    keyword = keyword_leg(access, asked.rows, terms, limit)
-    return Found(tuple(terms), keyword, _meaning(asked, answer))
-
-
 def _meaning(asked: Asked, answer: SearchAnswer) -> Meaning | None:
     try:
-        space = active_space(asked.access.vault_id) if asked.settings["embeddings"] else None
+        wanted = asked.settings["embeddings"]
+        space = active_space(asked.access.vault_id, asked.version) if wanted else None
         if space is not None:
             (vector,) = space.embedder.embed([asked.query.query])
             found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector.tolist()))

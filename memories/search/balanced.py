@@ -1,29 +1,24 @@
-"""How what the legs found becomes an order: profile ``balanced`` and profile ``seed`` (CON-14).
+"""Profile ``balanced``: what the legs found, put in order by all there is to say for it (CON-14).
 
-``balanced`` looks at every candidate of any leg, and at the session neighbours of the best, with all features, also
+It looks at every candidate of any leg, and at the session neighbours of the best, with all features, also
 those a leg's floor kept from entering by itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from banks.access import Access
-from memories.index.spaces import ActiveSpace
-from memories.rules.filters import SearchQuery
-from memories.rules.fusion import normalised_sum
+from memories.rules.fusion import Legs, normalised_sum
 from memories.rules.times import MENTIONS_TIME, asks_when
-from memories.search.candidates import Allowed
 from memories.search.features import Question, features
-from memories.search.keywords import QUERY_TERMS_MAX, KeywordHits
+from memories.search.keywords import QUERY_TERMS_MAX
 from memories.search.pool import Wanted, read_pool
+from memories.search.question import Asked, Found
 from memories.search.ranking import Ranking, best_units
 from memoryhub.lib.blindindex import hash_mark, hash_query
 from memoryhub.lib.clock import now
@@ -34,36 +29,15 @@ NEIGHBOURS_OF = 30
 _WORDS = re.compile(r"[\w']+")
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """Everything the legs need: who asks, what, under which settings, among which rows."""
-
-    access: Access
-    query: SearchQuery
-    settings: Mapping[str, Any]
-    rows: Allowed
-
-
-@dataclass(frozen=True, slots=True)
-class Meaning:
-    """What the semantic leg found, best first, the space it looked in and the question's vector there."""
-
-    found: Mapping[UUID, float]
-    space: ActiveSpace
-    vector: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What each leg found; without an embedder there is no meaning."""
-
-    terms: tuple[int, ...]
-    keyword: KeywordHits
-    meaning: Meaning | None
-
-
 def balanced(asked: Asked, found: Found) -> Ranking:
     """Every feature of every candidate, each divided by its best, weighted and summed."""
+    memories, legs = weighed(asked, found)
+    weights = {name: asked.settings[f"{name}_weight"] for name in legs}
+    return best_units(memories, legs, normalised_sum(legs, weights), weights)
+
+
+def weighed(asked: Asked, found: Found) -> tuple[Sequence[UUID], Legs]:
+    """The units of the candidates, each by its memory, with all features and no weights yet."""
     terms, marks = found.terms[:QUERY_TERMS_MAX], _marks(asked)
     semantic = found.meaning.found if found.meaning else {}
     wanted = Wanted(
@@ -81,9 +55,7 @@ def balanced(asked: Asked, found: Found) -> Ranking:
         asks_when=bool(marks),
         today=now().date(),
     )
-    legs = features(pool, question)
-    weights = {name: asked.settings[f"{name}_weight"] for name in legs}
-    return best_units(pool.memories, legs, normalised_sum(legs, weights), weights)
+    return pool.memories, features(pool, question)
 
 
 def _marks(asked: Asked) -> list[int]:
@@ -102,6 +74,3 @@ def _emphasised(asked: Asked, found: Found) -> NDArray[np.float32] | None:
     key = asked.access.keys.index
     weights = [1 + max((rarity.get(term, 0.0) for term in hash_query(key, word)), default=0.0) for word in words]
     return embedder.emphasise(words, weights)
-
-
-PROFILES: Mapping[str, Callable[[Asked, Found], Ranking]] = {"balanced": balanced, "seed": balanced}
