@@ -17,7 +17,7 @@ from memories.rules.fusion import Legs, normalised_sum
 from memories.rules.times import MENTIONS_TIME, asks_when
 from memories.search.features import Question, features
 from memories.search.keywords import QUERY_TERMS_MAX
-from memories.search.pool import Wanted, read_pool
+from memories.search.pool import Pool, Wanted, read_pool
 from memories.search.question import Asked, Found
 from memories.search.ranking import Ranking, best_units
 from memoryhub.lib.blindindex import hash_mark, hash_query
@@ -51,7 +51,7 @@ def weighed(asked: Asked, found: Found) -> tuple[Sequence[UUID], Legs]:
         text=asked.query.query,
         idf=found.keyword.corpus.idf,
         mean_length=found.keyword.corpus.mean_length,
-        vector=_emphasised(asked, found),
+        vector=_emphasised(asked, found, pool),
         asks_when=bool(marks),
         today=now().date(),
     )
@@ -63,14 +63,18 @@ def _marks(asked: Asked) -> list[int]:
     return [hash_mark(asked.access.keys.index, MENTIONS_TIME)] if wanted else []
 
 
-def _emphasised(asked: Asked, found: Found) -> NDArray[np.float32] | None:
-    """The question's vector; where the embedder can, with the words that are rare in this vault counting more."""
+def _emphasised(asked: Asked, found: Found, pool: Pool) -> NDArray[np.float32] | None:
+    """The question's vector; where the embedder can, with the words that are rare in this vault counting more.
+
+    A word that no candidate has is no rarer than a common one: it may just be a way of asking.
+    """
     if found.meaning is None:
         return None
     embedder, words = found.meaning.space.embedder, _WORDS.findall(asked.query.query)
     if not words or not found.keyword.corpus.idf or not isinstance(embedder, Emphasising):
         return found.meaning.vector
-    rarity = dict(zip(found.terms, found.keyword.corpus.idf, strict=False))
+    seen = zip(found.terms, found.keyword.corpus.idf, pool.counts.any(axis=0).tolist(), strict=False)
+    rarity = {term: idf for term, idf, is_seen in seen if is_seen}
     key = asked.access.keys.index
     weights = [1 + max((rarity.get(term, 0.0) for term in hash_query(key, word)), default=0.0) for word in words]
     return embedder.emphasise(words, weights)
