@@ -43,6 +43,7 @@ def ask(place, *, has_graph, floor=-1.0):
     with gate.session():
         access = operator(Vault.objects.get(pk=place.vault_id))
         rows = allowed(matching(access, MemoryFilter()))
+        assert rows is not None
         vector = np.random.default_rng(8).normal(size=DIMENSIONS)
         asked = Nearest(place.space_id, vector.tolist(), floor, 10, has_graph)
         return semantic_leg(access, rows, asked)
@@ -77,4 +78,6 @@ def test_building_again_replaces_what_a_killed_build_left(place):
 def test_small_vaults_get_none(place):
     assert not graphs.needs_graph(place)
     with gate.session():
-        assert active_space(place.vault_id).has_graph is False
+        space = active_space(place.vault_id)
+    assert space is not None
+    assert space.has_graph is False
