@@ -46,8 +46,8 @@ def photograph(browser: Browser, hub: Hub, scheme: str, names: list[str]) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=["memories"], choices=[*PAGES], help="pages (the memory list)")
-    names = parser.parse_args().names
+    parser.add_argument("names", nargs="*", choices=[*PAGES], help="pages (the memory list)")
+    names = parser.parse_args().names or ["memories"]
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
         sys.exit("Chromium is not installed: apt-get install chromium")

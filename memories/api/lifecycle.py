@@ -82,15 +82,14 @@ def change_status(request: ApiRequest, memory_id: str, change: StatusChange) -> 
     "/memories/{memory_id}/supersede", response={201: WrittenOut, 200: WrittenOut}, openapi_extra=SUCCESSOR_BODY
 )
 def supersede_memory(request: ApiRequest, memory_id: str, body: Annotated[dict[str, Any], Body()]) -> HttpResponse:
-    """Replace it: by an existing memory (`by_id`) or by a new one (`content` and any other write field)."""
+    """Replace it: by an existing memory (`by_id`) or by a new one (`content`; labels it does not name stay)."""
     if "by_id" in body or "byId" in body:
         wanted = Replacement.parse(body)
         old, new = lifecycle.supersede_memory(request.access, memory_id, wanted.by_id, wanted.reason)
         reason = "It replaces the memory in the address."
         result = WriteResult(new, Outcome.SUPERSEDED, "supersedes", reason, superseded_id=old.pk)
         return written_answer(request.access, result, 200)
-    draft = MemoryDraft.parse({**body, "supersedes": memory_id})
-    result = writing.write_memory(request.access, draft)
+    result = writing.write_successor(request.access, memory_id, MemoryDraft.parse(body))
     return written_answer(request.access, result)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 
 from banks.access import Access
+from banks.models import Agent
 from banks.services.banks import find_banks
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
@@ -31,6 +32,15 @@ def _any_of(column: str, field: str) -> Narrow:
 
 def _banks(access: Access, wanted: MemoryFilter) -> Q:
     return Q(bank_id__in=[bank.pk for bank in find_banks(access, list(wanted.bank), "/bank")]) if wanted.bank else Q()
+
+
+def _agents(access: Access, wanted: MemoryFilter) -> Q:
+    """By id or by name: people know their agents by name."""
+    if not wanted.agent_id:
+        return Q()
+    asked = {value.casefold() for value in wanted.agent_id}
+    agents = Agent.objects.filter(vault_id=access.vault_id).values_list("pk", "name")
+    return Q(agent_id__in=[*wanted.agent_id, *(str(pk) for pk, name in agents if name.casefold() in asked)])
 
 
 def _status(access: Access, wanted: MemoryFilter) -> Q:
@@ -93,7 +103,7 @@ NARROWING: dict[str, Narrow] = {
     "role": _any_of("role", "role"),
     "status": _status,
     "archived": _archived,
-    "agent_id": _any_of("agent_id", "agent_id"),
+    "agent_id": _agents,
     "user_id": _any_of("user_id", "user_id"),
     "session_id": _any_of("session_id", "session_id"),
     "task_id": _any_of("task_id", "task_id"),

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from banks.access import Access
 from memories.models import Link, Memory
+from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import may_supersede
-from memories.rules.vocabulary import Relation, Status, Trust
+from memories.rules.vocabulary import MemoryCategory, MemoryType, Relation, Role, Status, Trust
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory
 from memoryhub.lib.clock import now
@@ -45,6 +46,24 @@ def check_successor(access: Access, old_id: str | UUID, *, lock: bool = False) -
     if old.superseded_by_id is not None:
         raise AlreadySuperseded(extra={"head_id": str(head_of(access, old).pk)})
     return old
+
+
+def succeeding(old: Memory, draft: MemoryDraft) -> MemoryDraft:
+    """``draft`` as the successor of ``old``: what it does not name stays as it was, the content and its date aside."""
+    named = draft.model_fields_set
+    kept = {
+        "type": MemoryType(old.type),
+        "category": MemoryCategory(old.category) if old.category else None,
+        "role": Role(old.role) if old.role else None,
+        "importance": old.importance,
+        "confidence": old.confidence,
+        "entities": old.entities,
+        "tags": old.tags,
+        "fact_key": old.fact_key,
+        "is_protected": old.is_protected,
+    }
+    unnamed = {name: value for name, value in kept.items() if name not in named}
+    return draft.model_copy(update={**unnamed, "supersedes": str(old.pk)})
 
 
 def head_of(access: Access, memory: Memory) -> Memory:

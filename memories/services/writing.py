@@ -29,7 +29,7 @@ from memories.services.indexing import index_memories
 from memories.services.meeting import meeting
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory, differs
-from memories.services.superseding import AlreadySuperseded, check_successor, retire
+from memories.services.superseding import AlreadySuperseded, check_successor, retire, succeeding
 from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
@@ -60,6 +60,12 @@ def write_memory(access: Access, draft: MemoryDraft) -> WriteResult:
     if isinstance(result, HubError):
         raise result
     return result
+
+
+def write_successor(access: Access, old_id: str, draft: MemoryDraft) -> WriteResult:
+    """Write a memory that replaces another and keeps its labels where the draft names none. Raises as above."""
+    access.require(KeyScope.MEMORIES_WRITE)
+    return write_memory(access, succeeding(check_successor(access, old_id), draft))
 
 
 def write_batch(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:

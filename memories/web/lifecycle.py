@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def _done(request: HubRequest, memory_id: UUID, text: str, undo: str = "") -> HttpResponse:
-    say(request, text, undo=reverse(undo, args=[memory_id]) if undo else "")
-    return SeeOther(safe_next(request, reverse("memory", args=[memory_id])))
+    after = safe_next(request, reverse("memory", args=[memory_id]))
+    say(request, text, undo=f"{reverse(undo, args=[memory_id])}?{urlencode({'next': after})}" if undo else "")
+    return SeeOther(after)
 
 
 @require_POST

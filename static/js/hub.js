@@ -109,4 +109,11 @@ page.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// A strip of tabs scrolls sideways; the chosen one must not be out of sight.
+function showChosenTab() {
+  find(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+page.addEventListener("htmx:afterSettle", showChosenTab);
+showChosenTab();
+
 watchToasts();

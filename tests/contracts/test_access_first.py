@@ -58,6 +58,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/contention.py:is_deadlock",
         "memories/services/preparing.py:check_length",
         "memories/services/preparing.py:identity_of",
+        "memories/services/superseding.py:succeeding",
         "memories/services/revising.py:broken_constraint",
         "memories/services/revising.py:differs",
         "memories/services/revising.py:public_name",

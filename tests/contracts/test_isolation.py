@@ -58,6 +58,7 @@ MEMORY_BY_ID: dict[str, Verb] = {
     "archive_memory": lambda who, target: lifecycle.archive_memory(who, target),
     "change_status": lambda who, target: lifecycle.change_status(who, target, Status.DISCARD),
     "supersede_memory": lambda who, target: lifecycle.supersede_memory(who, target, own(who).pk),
+    "write_successor": lambda who, target: writing.write_successor(who, str(target), draft("something else")),
     "supersede_memory by": lambda who, target: lifecycle.supersede_memory(who, own(who).pk, target),
     "erase_memory": lambda who, target: lifecycle.erase_memory(who, target),
     "create_link": lambda who, target: linking.create_link(who, own(who).pk, target, Relation.RELATED),

@@ -85,3 +85,20 @@ def test_an_earlier_version_comes_back_as_a_new_one(api: ApiClient):
     assert api.send("POST", f"{path}/restore/77").status_code == 404
     for version in ("0", "-1", "x", "1.5", "9" * 30):
         assert api.send("POST", f"{path}/restore/{version}").status_code == 422
+
+
+def test_a_replacement_keeps_the_labels_it_does_not_name(api: ApiClient) -> None:
+    """SUP-01: new content alone changes nothing else; what is named wins."""
+    body = {
+        "content": "The garage costs 90 euros.",
+        "type": "constraint",
+        "importance": 5,
+        "tags": ["home"],
+        "bank": "Personal",
+    }
+    old = api.send("POST", "/memories", body).json()["memory"]
+    answer = api.send("POST", f"/memories/{old['id']}/supersede", {"content": "It costs 95 euros.", "importance": 4})
+    assert answer.status_code == 201
+    new = answer.json()["memory"]
+    assert (new["type"], new["importance"], new["tags"], new["bank"]) == ("constraint", 4, ["home"], "Personal")
+    assert new["supersedes"] == old["id"]
