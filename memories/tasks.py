@@ -6,6 +6,7 @@ from uuid import UUID
 
 from celery import shared_task
 
+from memories.services.embedding import wake_waiting
 from memories.services.idempotency import forget_old_answers
 from memories.services.jobs import due_jobs
 from memories.services.running import run_job as run
@@ -21,6 +22,7 @@ def run_job(job_id: str) -> None:
 @shared_task(name="memories.sweep_jobs")
 def sweep_jobs() -> None:
     """Run what is due and what a lost message or a dead worker left behind; forget old answers."""
+    wake_waiting()
     for job_id in due_jobs():
         run(job_id)
     forget_old_answers()

@@ -15,3 +15,18 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 secrets()  # refuse to serve without the encryption keys
 
 application = get_wsgi_application()
+
+from django.db import OperationalError, connection  # noqa: E402
+
+from banks.services.keyring import verify_keys  # noqa: E402
+from memoryhub.providers.registry import get_embedder  # noqa: E402
+
+try:
+    verify_keys()  # … and with wrong ones
+except OperationalError:
+    # The database is away: requests say so with 503, and `manage.py up` and `doctor` check the keys when it is back.
+    connection.close()
+
+embedder = get_embedder()
+if embedder is not None and embedder.local:
+    embedder.embed(["warm"])  # or the first search would wait for the vectors to load

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef, Q
+from django.db.models import Q
 
 from banks.access.keyring import keys_of_vault
+from banks.access.lookup import find_key
 from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, KeyScope
 from banks.access.secret import InvalidKey, digest_of, public_id_of
-from banks.models import Agent, ApiKey, KeyBank, Membership, Vault
+from banks.models import Agent, ApiKey, Membership, Vault
 from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import VaultKeys, same
 from memoryhub.lib.errors import Denied, NotFound
@@ -82,26 +82,22 @@ class Access:
 
 def access_from_secret(secret: str, request_id: str) -> Access:
     """The access of an API key, its vault unlocked. Raises InvalidKey; revocation counts at once."""
-    found = (
-        ApiKey.objects.select_related("vault", "agent")
-        .annotate(granted=ArraySubquery(KeyBank.objects.filter(key=OuterRef("pk")).values("bank_id")))
-        .filter(public_id=public_id_of(secret))
-        .first()
-    )
+    found = find_key(public_id_of(secret))
     # An unknown id costs the same hash as a known one, so that time does not tell them apart.
     digest = digest_of(secret)
     at = now()
-    if found is None or not same(digest, bytes(found.digest)) or not _is_live(found, at):
+    if found is None or not same(digest, bytes(found.key.digest)) or not _is_live(found.key, at):
         raise InvalidKey
-    _note_use(found, at)
+    key = found.key
+    _note_use(key, at)
     return _opened(
         Access(
-            vault=found.vault,
-            actor=Actor("key", str(found.pk), f"key “{found.name}”"),
-            scopes=frozenset(found.scopes),
-            keys=keys_of_vault(found.vault_id),
-            agent=found.agent,
-            bank_ids=None if found.all_banks else frozenset(found.granted),
+            vault=key.vault,
+            actor=Actor("key", str(key.pk), f"key “{key.name}”"),
+            scopes=frozenset(key.scopes),
+            keys=keys_of_vault(key.vault_id, found.data_keys),
+            agent=key.agent,
+            bank_ids=None if key.all_banks else found.bank_ids,
             request_id=request_id,
         )
     )

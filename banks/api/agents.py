@@ -36,3 +36,10 @@ def get_agent(request: ApiRequest, agent_id: str) -> HttpResponse:
 def update_agent(request: ApiRequest, agent_id: str, changes: AgentChanges) -> HttpResponse:
     """Change an agent; `default_bank: null` goes back to the vault's default."""
     return json_answer(agent_out(agents.update_agent(request.access, agent_id, changes)))
+
+
+@router.delete("/agents/{agent_id}", response={204: None})
+def retire_agent(request: ApiRequest, agent_id: str) -> HttpResponse:
+    """End an agent: its keys stop working at once, its memories stay."""
+    agents.retire_agent(request.access, agent_id)
+    return HttpResponse(status=204)

@@ -11,6 +11,8 @@ import memoryhub.lib.tenancy
 
 
 class Migration(migrations.Migration):
+    """The first tables."""
+
     initial = True
 
     dependencies = [

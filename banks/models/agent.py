@@ -28,6 +28,8 @@ class Agent(models.Model):
     )
     is_isolated = models.BooleanField(default=False)
     trust_ceiling = models.CharField(max_length=10, default="verified")
+    #: Retired agents keep their memories and their name in history; their keys are revoked.
+    retired_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=now)
     updated_at = models.DateTimeField(default=now)
 
@@ -36,7 +38,9 @@ class Agent(models.Model):
         constraints = (
             owned_by_vault("agent"),
             VaultReference(field="default_bank", to="banks.Bank", name="agent_default_bank_same_vault"),
-            models.UniqueConstraint(fields=["vault", "name"], name="agent_name_once"),
+            models.UniqueConstraint(
+                fields=["vault", "name"], condition=models.Q(retired_at=None), name="agent_name_once"
+            ),
             models.CheckConstraint(
                 condition=models.Q(trust_ceiling__in=["untrusted", "inferred", "stated", "verified"]),
                 name="agent_trust_ceiling_known",

@@ -20,6 +20,9 @@ class Vault(models.Model):
     created_at = models.DateTimeField(default=now)
     #: The next integer document number; handed out in an own short transaction, so gaps are normal.
     next_doc_no = models.IntegerField(default=0)
+    #: Changes with every change of the vault's banks, settings or spaces (by trigger), so that what a process remembers
+    #: of them is either right or not used.
+    config_version = models.IntegerField(default=0)
 
     class Meta:
         ordering = ("name",)

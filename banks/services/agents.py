@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from banks.access import Access, KeyScope
-from banks.models import Agent, PreferredBank
+from banks.models import Agent, ApiKey, PreferredBank
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_bank, find_banks
 from banks.services.drafts import AgentChanges, AgentDraft
@@ -29,10 +29,10 @@ class UnknownAgent(Invalid):
 
 
 def list_agents(access: Access) -> list[Agent]:
-    """The vault's agents by name, with their banks loaded."""
+    """The vault's agents that are not retired, by name, with their banks loaded."""
     access.require(KeyScope.MEMORIES_READ)
     return list(
-        Agent.objects.filter(vault_id=access.vault_id)
+        Agent.objects.filter(vault_id=access.vault_id, retired_at=None)
         .select_related("default_bank")
         .prefetch_related("preferred_banks")
         .order_by("name")
@@ -43,7 +43,7 @@ def get_agent(access: Access, agent_id: str | UUID) -> Agent:
     """One agent by id. Raises NotFound."""
     access.require(KeyScope.MEMORIES_READ)
     found = (
-        Agent.objects.filter(vault_id=access.vault_id, pk=parse_id(agent_id))
+        Agent.objects.filter(vault_id=access.vault_id, retired_at=None, pk=parse_id(agent_id))
         .select_related("default_bank")
         .prefetch_related("preferred_banks")
         .first()
@@ -56,7 +56,7 @@ def get_agent(access: Access, agent_id: str | UUID) -> Agent:
 def find_agent(access: Access, name_or_id: str | UUID) -> Agent:
     """An agent of the vault by name or id. Raises UnknownAgent."""
     wanted = str(name_or_id)
-    for agent in Agent.objects.filter(vault_id=access.vault_id):
+    for agent in Agent.objects.filter(vault_id=access.vault_id, retired_at=None):
         if wanted.casefold() in {agent.name.casefold(), str(agent.pk)}:
             return agent
     raise UnknownAgent(errors=[FieldError("/agent", "unknown_agent", "is not an agent of this vault")])
@@ -107,6 +107,18 @@ def update_agent(access: Access, agent_id: str | UUID, changes: AgentChanges) ->
     except IntegrityError:
         raise AgentNameTaken from None
     return get_agent(access, agent.pk)
+
+
+def retire_agent(access: Access, agent_id: str | UUID) -> Agent:
+    """End an agent: its keys are revoked at once, its memories stay. Needs banks:admin. Raises NotFound."""
+    access.require(KeyScope.BANKS_ADMIN)
+    agent = get_agent(access, agent_id)
+    agent.retired_at = agent.updated_at = now()
+    with transaction.atomic():
+        agent.save(update_fields=["retired_at", "updated_at"])
+        ApiKey.objects.filter(agent=agent, revoked_at=None).update(revoked_at=agent.retired_at)
+        record_audit(access, Audited("retire_agent", "agent", agent.pk))
+    return agent
 
 
 def _prefer(agent: Agent, bank_ids: list[UUID]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -16,6 +18,7 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 from memoryhub.lib.ids import short_id
 
+KEY_MAX = 100
 #: Words other systems use for a bank of ours (CON-05).
 ALIASES = {"hobby": "interests", "hobbies": "interests"}
 
@@ -50,25 +53,45 @@ def list_banks(access: Access, include_hidden: bool = False) -> list[Bank]:
 
 
 def _reachable(access: Access, include_hidden: bool = False) -> list[Bank]:
-    banks = Bank.objects.filter(vault_id=access.vault_id).order_by("-is_default", "name")
-    if not include_hidden:
-        banks = banks.filter(is_hidden=False)
-    return [bank for bank in banks if access.may_use_bank(bank.pk)]
+    return [
+        bank for bank in _banks_of(access.vault_id) if _may_use(access, bank) and (include_hidden or not bank.is_hidden)
+    ]
+
+
+def _banks_of(vault_id: UUID) -> tuple[Bank, ...]:
+    return tuple(Bank.objects.filter(vault_id=vault_id).order_by("-is_default", "name"))
+
+
+def _may_use(access: Access, bank: Bank) -> bool:
+    return access.may_use_bank(bank.pk)
+
+
+@lru_cache(maxsize=4_096)
+def remembered_banks(vault_id: UUID, config_version: int) -> tuple[Bank, ...]:
+    """The vault's banks, default first, as of a version of its configuration: a hot path asks the database once."""
+    return _banks_of(vault_id)
 
 
 def find_bank(access: Access, name: str, pointer: str = "/bank") -> Bank:
     """The bank with that name, slug, alias or id. Raises UnknownBank naming the banks there are (BNK-02)."""
-    banks = _reachable(access, include_hidden=True)
+    return pick_bank(access, _banks_of(access.vault_id), name, pointer)
+
+
+def pick_bank(access: Access, banks: Sequence[Bank], name: str, pointer: str = "/bank") -> Bank:
+    """The same among banks that are in hand."""
+    banks = [bank for bank in banks if _may_use(access, bank)]
     wanted = name_key(name)
     wanted = ALIASES.get(wanted, wanted) if not any(bank.name_key == wanted for bank in banks) else wanted
-    for bank in banks:
-        if wanted in {bank.name_key, bank.slug, str(bank.pk)}:
-            return bank
-    known = ", ".join(bank.name for bank in banks if not bank.is_hidden) or "none"
+    # Names before slugs: a renamed bank keeps its slug, and a new one may have its old name.
+    for is_it in (lambda bank: wanted in {bank.name_key, str(bank.pk)}, lambda bank: wanted == bank.slug):
+        if (found := next(filter(is_it, banks), None)) is not None:
+            return found
+    visible = [bank.name for bank in banks if not bank.is_hidden]
+    known = ", ".join(visible) or "none"
     raise UnknownBank(
         f"There is no bank “{name}” in this vault. The banks are: {known}.",
         errors=[FieldError(pointer, "unknown_bank", f"must be one of: {known}")],
-        extra={"banks": [bank.name for bank in banks if not bank.is_hidden]},
+        extra={"banks": visible},
     )
 
 
@@ -77,16 +100,15 @@ def find_banks(access: Access, names: list[str], pointer: str = "/banks") -> lis
     return [find_bank(access, name, f"{pointer}/{place}") for place, name in enumerate(names)]
 
 
-def default_bank(access: Access) -> Bank:
+def pick_default(access: Access, banks: Sequence[Bank]) -> Bank:
     """Where a write without a bank goes: the agent's default, else the vault's (BNK-01).
 
     Raises UnknownBank when the caller's key does not reach it.
     """
-    banks = Bank.objects.filter(vault_id=access.vault_id)
     chosen = access.agent.default_bank_id if access.agent else None
-    bank = banks.filter(pk=chosen).first() if chosen else banks.filter(is_default=True).first()
-    if bank is None or not access.may_use_bank(bank.pk):
-        known = ", ".join(found.name for found in _reachable(access)) or "none"
+    bank = next((bank for bank in banks if (bank.pk == chosen if chosen else bank.is_default)), None)
+    if bank is None or not _may_use(access, bank):
+        known = ", ".join(found.name for found in banks if _may_use(access, found) and not found.is_hidden) or "none"
         raise UnknownBank(
             f"Say which bank; this key does not reach the default one. The banks are: {known}.",
             errors=[FieldError("/bank", "required", f"must be one of: {known}")],
@@ -107,6 +129,8 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
     """A new bank. Needs banks:admin. Raises BankNameTaken."""
     access.require(KeyScope.BANKS_ADMIN)
     bank = new_bank(access.vault_id, draft.name, draft.description)
+    if Bank.objects.filter(vault_id=access.vault_id, slug=bank.slug).exists():
+        bank.slug = f"{bank.slug}-{short_id(bank.pk)}"  # C and C++ are two names
     try:
         with transaction.atomic():
             bank.save(force_insert=True)
@@ -118,11 +142,18 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
 
 def new_bank(vault_id: UUID, name: str, description: str = "", is_default: bool = False) -> Bank:
     """The row of a bank, not saved; names without letters get a slug from their id."""
-    bank = Bank(vault_id=vault_id, name=name, name_key=name_key(name), description=description, is_default=is_default)
+    bank = Bank(vault_id=vault_id, name=name, name_key=_new_key(name), description=description, is_default=is_default)
     bank.slug = slugify(name)[:50] or f"bank-{short_id(bank.pk)}"
-    if name_key(name) in ALIASES:
-        raise BankNameTaken(f"“{name}” is another word for the bank Interests; choose another name.")
     return bank
+
+
+def _new_key(name: str) -> str:
+    key = name_key(name)
+    if key in ALIASES:
+        raise BankNameTaken(f"“{name}” is another word for the bank Interests; choose another name.")
+    if len(key) > KEY_MAX:  # a single character may stand for many, such as ﷺ
+        raise Invalid(errors=[FieldError("/name", "string_too_long", "is too long when written out")])
+    return key
 
 
 def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) -> Bank:
@@ -142,7 +173,7 @@ def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) ->
 
 def _apply(access: Access, bank: Bank, changes: BankChanges) -> None:
     if changes.name is not None:
-        bank.name, bank.name_key = changes.name, name_key(changes.name)
+        bank.name, bank.name_key = changes.name, _new_key(changes.name)
     if changes.description is not None:
         bank.description = changes.description
     if changes.is_hidden is not None:

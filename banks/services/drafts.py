@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 from pydantic import AwareDatetime, BeforeValidator, Field, StrictBool
+from pydantic_core import PydanticCustomError
 
 from banks.access import KeyScope
 from memoryhub.lib.strict import StrictModel
@@ -18,6 +19,9 @@ def _trimmed(value: Any) -> Any:
 
 
 def _with_zone(value: Any) -> Any:
+    # Bare numbers would be read as Unix time, in seconds or milliseconds depending on their size.
+    if isinstance(value, int | float):
+        raise PydanticCustomError("datetime_type", "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z")
     if not isinstance(value, str):
         return value
     try:

@@ -113,7 +113,10 @@ def rotate_key(access: Access, key_id: str | UUID, overlap: dt.timedelta = OVERL
     at = now()
     if old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= at):
         raise KeyNotLive
-    if not set(old.scopes) <= access.scopes:
+    # The successor's secret goes to whoever asked, so it may not open more than he holds.
+    banks = {bank.pk for bank in old.banks.all()}
+    reaches = access.bank_ids is None or (not old.all_banks and banks <= access.bank_ids)
+    if not set(old.scopes) <= access.scopes or not reaches:
         raise WiderThanCreator
     public_id, secret = new_secret()
     successor = ApiKey(

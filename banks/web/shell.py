@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.conf import settings
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
 
@@ -90,7 +89,6 @@ class Shell:
     is_superuser: bool
     shortcuts: bool
     themes: tuple[tuple[str, str, str], ...] = THEMES
-    version: str = ""
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -112,7 +110,6 @@ def _shell_of(request: PageRequest[Access]) -> Shell:
         person=request.user.get_username(),
         is_superuser=request.user.is_superuser,
         shortcuts=request.COOKIES.get(SHORTCUTS_COOKIE) != "off",
-        version=getattr(settings, "VERSION", ""),
     )
 
 

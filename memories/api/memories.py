@@ -50,7 +50,10 @@ def write_memories(request: ApiRequest, batch: Batch) -> HttpResponse:
 
 @router.get("/memories", response=MemoryList)
 def list_memories(request: ApiRequest, filters: Query[MemoryFilter], page: Query[Page]) -> HttpResponse:
-    """One page. Without filters: accepted, unarchived, unexpired and unsuperseded memories, newest first."""
+    """One page; `q` is words and conditions (`bank:work -tag:tmp "exact phrase"`), mistakes come in the answer.
+
+    Without filters: accepted, unarchived, unexpired and unsuperseded memories, newest first.
+    """
     return list_answer(request, filters, page)
 
 

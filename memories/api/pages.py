@@ -11,6 +11,8 @@ from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
 from memories.rules import limits
 from memories.rules.filters import MemoryFilter, Sort
+from memories.rules.queryparts import QueryMistake
+from memories.rules.querytext import caret
 from memories.search.facets import Facet, FacetValue, count_facets
 from memories.search.listing import list_memories
 from memoryhub.lib.answers import json_answer
@@ -45,14 +47,25 @@ class FacetOut(TypedDict):
     selected: bool
 
 
+class MistakeOut(TypedDict):
+    """What of ``q`` was left out: characters ``start`` up to ``end``; ``caret`` is two lines for a terminal."""
+
+    message: str
+    start: int
+    end: int
+    hint: str
+    caret: str
+
+
 class MemoryList(TypedDict):
-    """One page; a cursor is null at the end of the list."""
+    """One page; a cursor is null at the end of the list. The page is by what of ``q`` could be understood."""
 
     items: list[MemoryOut]
     next_cursor: str | None
     prev_cursor: str | None
     total: int
     facets: NotRequired[dict[str, list[FacetOut]]]
+    query_mistakes: NotRequired[list[MistakeOut]]
 
 
 def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpResponse:
@@ -68,12 +81,24 @@ def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpR
     if names:
         counted = count_facets(request.access, filters, names)
         body["facets"] = {name: [_facet_out(value) for value in values] for name, values in counted.items()}
+    if found.mistakes:
+        body["query_mistakes"] = [_mistake_out(filters.q, mistake) for mistake in found.mistakes]
     links = [_link(request, cursor, rel) for cursor, rel in ((found.next_cursor, "next"), (found.prev_cursor, "prev"))]
     return json_answer(body, headers={"Link": ", ".join(filter(None, links))} if any(links) else None)
 
 
 def _facet_out(value: FacetValue) -> FacetOut:
     return {"value": value.value, "label": value.label, "count": value.count, "selected": value.selected}
+
+
+def _mistake_out(text: str, mistake: QueryMistake) -> MistakeOut:
+    return {
+        "message": mistake.message,
+        "start": mistake.start,
+        "end": mistake.end,
+        "hint": mistake.hint,
+        "caret": caret(text, mistake),
+    }
 
 
 def _link(request: ApiRequest, cursor: str | None, rel: str) -> str:

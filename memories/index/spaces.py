@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -22,16 +23,25 @@ class ActiveSpace:
     has_graph: bool = False
 
 
-def active_space(vault_id: UUID) -> ActiveSpace | None:
+@lru_cache(maxsize=4_096)
+def _remembered(vault_id: UUID, config_version: int) -> VaultSpace | None:
+    return _active(vault_id)
+
+
+def _active(vault_id: UUID) -> VaultSpace | None:
+    return VaultSpace.objects.select_related("space").filter(vault_id=vault_id, is_active=True).first()
+
+
+def active_space(vault_id: UUID, config_version: int | None = None) -> ActiveSpace | None:
     """The vault's active space; None without an embedder or while the configured one has another (DEG-02, 13).
 
-    A vault without any space gets the configured embedder's. Raises ProviderError when a remote embedder must be asked
-    for its dimensions and does not answer.
+    With a ``config_version`` it may be remembered from an earlier call. A vault without any space gets the configured
+    embedder's. Raises ProviderError when a remote embedder must be asked for its dimensions and does not answer.
     """
     embedder = get_embedder()
     if embedder is None:
         return None
-    active = VaultSpace.objects.select_related("space").filter(vault_id=vault_id, is_active=True).first()
+    active = _active(vault_id) if config_version is None else _remembered(vault_id, config_version)
     if active is None:
         return ActiveSpace(_join(vault_id, _space_of(embedder)), embedder)
     space = active.space

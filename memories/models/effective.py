@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+from django.db import connection
 from django.db.models import Q
 
 from banks.access import Access
@@ -21,6 +23,32 @@ def effective_settings(
 ) -> dict[str, Effective]:
     """Every setting with the value that holds for this caller (and bank), and the level that set it. One query."""
     return resolve(setting_layers(access, bank_id, request))
+
+
+def config_version(vault_id: UUID) -> int:
+    """The version of the vault's banks, settings and spaces at this moment; what is remembered is remembered by it."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT config_version FROM banks_vault WHERE id = %s", [vault_id])
+        row = cursor.fetchone()
+    return int(row[0]) if row else 0
+
+
+@lru_cache(maxsize=4_096)
+def _remembered_rows(vault_id: UUID, version: int) -> tuple[SettingValue, ...]:
+    return tuple(SettingValue.objects.filter(Q(vault_id=vault_id) | Q(level=Level.SYSTEM)))
+
+
+def has_own_settings(vault_id: UUID, version: int, bank_id: UUID) -> bool:
+    """Whether a bank says anything itself; most do not."""
+    return any(row.level == Level.BANK and row.target == bank_id for row in _remembered_rows(vault_id, version))
+
+
+def remembered_settings(access: Access, version: int, bank_id: UUID | None = None) -> dict[str, Any]:
+    """Setting → value for this caller (and bank), as of a version of the vault's configuration: mostly no query."""
+    heard = {Level.BANK: bank_id, Level.AGENT: access.agent.pk if access.agent else None}
+    rows = _remembered_rows(access.vault_id, version)
+    mine = [row for row in rows if row.target is None or row.target == heard.get(Level(row.level))]
+    return {key: effective.value for key, effective in resolve(_grouped(mine)).items()}
 
 
 def setting_layers(access: Access, bank_id: UUID | None, request: dict[str, Any] | None = None) -> Stored:

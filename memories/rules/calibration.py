@@ -6,6 +6,7 @@ Thresholds are stated on a reference scale; a space maps them to its own cosines
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 type Knots = Sequence[tuple[float, float]]
 
@@ -18,7 +19,7 @@ KNOTS: Mapping[tuple[str, str], Knots] = {
 def own_cosine(provider: str, model: str, reference: float) -> float:
     """The space's own cosine for a threshold on the reference scale; unknown spaces are taken at face value."""
     knots = KNOTS.get((provider, model), ((0.0, 0.0), (1.0, 1.0)))
-    for (left, low), (right, high) in zip(knots, knots[1:], strict=False):
+    for (left, low), (right, high) in pairwise(knots):
         if left <= reference <= right:
             return low + (high - low) * (reference - left) / (right - left)
     return reference

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
@@ -59,10 +59,11 @@ def facets_of(
 ) -> dict[str, list[FacetValue]]:
     """The same for conditions made already; all facets are counted in one query."""
     counts = _counts(access, given, list(dict.fromkeys(names)))
-    return {name: _labelled(access, Facet(name), counted, wanted) for name, counted in counts.items()}
+    return {name: labelled(access, Facet(name), counted, wanted) for name, counted in counts.items()}
 
 
-_COLUMNS: dict[Facet, Any] = {
+COLUMNS: dict[Facet, Any] = {
+    **{facet: F(facet.value) for facet in Facet},
     Facet.BANK: F("bank_id"),
     Facet.TAG: Func(F("tags"), function="unnest", output_field=CharField()),
     Facet.ENTITY: Func(F("entities"), function="unnest", output_field=CharField()),
@@ -81,9 +82,7 @@ def _counts(access: Access, given: Conditions, names: Sequence[Facet]) -> dict[s
 def _counted(access: Access, given: Conditions, facet: Facet) -> Any:
     """(facet, value as text, count) of the most frequent values, every other filter applied."""
     rows = narrowed(access, given, leave_out=[facet.value]).order_by()
-    labelled = rows.annotate(
-        facet=Value(facet.value, TextField()), label=Cast(_COLUMNS.get(facet, F(facet.value)), TextField())
-    )
+    labelled = rows.annotate(facet=Value(facet.value, TextField()), label=Cast(COLUMNS[facet], TextField()))
     counted = labelled.values_list("facet", "label").annotate(n=Count("id"))
     return counted.order_by("-n", "label")[:VALUES_MAX]
 
@@ -92,7 +91,9 @@ def _counted(access: Access, given: Conditions, facet: Facet) -> Any:
 _PARSED: dict[str, Callable[[str], Any]] = {Facet.BANK: UUID, Facet.IMPORTANCE: int}
 
 
-def _labelled(access: Access, facet: Facet, counts: dict[Any, int], wanted: MemoryFilter) -> list[FacetValue]:
+def labelled(access: Access, facet: Facet, counts: Mapping[Any, int], wanted: MemoryFilter) -> list[FacetValue]:
+    """Value → count as people see it, the most frequent first; chosen values are always among them."""
+    counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0] is None, str(item[0])))[:VALUES_MAX])
     chosen = _chosen(facet, wanted)
     if facet == Facet.BANK:
         names = {bank.pk: bank.name for bank in Bank.objects.filter(vault_id=access.vault_id)}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
 from django.db.models import Q
-from django.db.models.expressions import RawSQL
 
 from banks.access import Access
 from banks.services.banks import find_banks
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
+from memories.rules.queryparts import QueryMistake
 from memories.rules.vocabulary import Status, Trust, words
-from memories.search.containing import documents_with_all
-from memoryhub.lib.blindindex import hash_query
+from memories.search.querying import Understood, understand_text
 from memoryhub.lib.clock import now
 
 type Narrow = Callable[[Access, MemoryFilter], Q]
@@ -85,23 +85,8 @@ def _exact(column: str) -> Narrow:
     return narrow
 
 
-def _text(access: Access, wanted: MemoryFilter) -> Q:
-    """Every word of the text; text without a single indexable word finds nothing rather than everything (SRC-20)."""
-    if not wanted.q.strip():
-        return Q()
-    terms = hash_query(access.keys.index, wanted.q)
-    if not terms:
-        return Q(pk__in=[])
-    holding = RawSQL(
-        "SELECT memory_id FROM memories_memoryindex WHERE vault_id = %s AND doc_no = ANY(%s::int4[])",
-        [access.vault_id, documents_with_all(access, terms)],
-    )
-    return Q(pk__in=holding)
-
-
 #: Filter name → condition. A facet leaves out its own (self-excluding counts).
 NARROWING: dict[str, Narrow] = {
-    "q": _text,
     "bank": _banks,
     "type": _any_of("type", "type"),
     "category": _any_of("category", "category"),
@@ -127,9 +112,35 @@ NARROWING: dict[str, Narrow] = {
 type Conditions = Mapping[str, Q]
 
 
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """Every filter's condition, and what of the text could not be understood."""
+
+    given: Conditions
+    mistakes: tuple[QueryMistake, ...]
+
+
+def understand(access: Access, wanted: MemoryFilter) -> Understanding:
+    """Filter name → its condition, banks looked up once. Raises UnknownBank for the filter, not for the text."""
+    text = understand_text(access, wanted.q)
+    shown = _as_the_text_says(wanted, text)
+    given = {name: narrow(access, shown) for name, narrow in NARROWING.items()}
+    return Understanding({"q": text.condition, **given}, text.mistakes)
+
+
+def _as_the_text_says(wanted: MemoryFilter, text: Understood) -> MemoryFilter:
+    """Without the defaults the text speaks about itself; filters that were given stay."""
+    defaults: dict[str, object] = {}
+    if text.names_status and "status" not in wanted.model_fields_set:
+        defaults["status"] = StatusFilter.ANY
+    if text.names_hidden and "archived" not in wanted.model_fields_set:
+        defaults["archived"] = Presence.ANY
+    return wanted.model_copy(update=defaults) if defaults else wanted
+
+
 def conditions(access: Access, wanted: MemoryFilter) -> Conditions:
-    """Filter name → its condition, banks looked up once. Raises UnknownBank."""
-    return {name: narrow(access, wanted) for name, narrow in NARROWING.items()}
+    """Filter name → its condition. Raises UnknownBank."""
+    return understand(access, wanted).given
 
 
 def matching(access: Access, wanted: MemoryFilter) -> MemoryQuerySet:

@@ -14,19 +14,24 @@ from banks.access import Access, KeyScope
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Sort
-from memories.search.filtering import matching
+from memories.rules.queryparts import QueryMistake
+from memories.search.filtering import narrowed, understand
 from memories.search.reading import with_relations
 from memoryhub.lib.pagination import Cursor, decode_cursor, encode_cursor, query_text
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """One page; the cursors are None at the ends. ``total`` counts everything that matches."""
+    """One page; the cursors are None at the ends. ``total`` counts everything that matches.
+
+    ``mistakes`` are what of the text was left out; the page is by the rest.
+    """
 
     items: list[Memory]
     next_cursor: str | None
     prev_cursor: str | None
     total: int
+    mistakes: tuple[QueryMistake, ...] = ()
 
 
 def list_memories(
@@ -39,13 +44,15 @@ def list_memories(
     access.require(KeyScope.MEMORIES_READ)
     query = query_text(access.vault_id, access.actor.id, wanted.model_dump(mode="json"), sort.value)
     position = decode_cursor(cursor, query) if cursor else None
-    rows = matching(access, wanted)
+    understood = understand(access, wanted)
+    rows = narrowed(access, understood.given)
     page = _page(with_relations(rows), sort, limit, position)
     return MemoryPage(
         items=page.rows,
         next_cursor=encode_cursor(_edge(page.rows[-1], sort), query) if page.more_after else None,
         prev_cursor=encode_cursor(_edge(page.rows[0], sort), query, backward=True) if page.more_before else None,
         total=rows.count(),
+        mistakes=understood.mistakes,
     )
 
 

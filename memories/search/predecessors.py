@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.db import connection
+
 from banks.access import Access
-from memories.models import Memory
 
 
 def predecessors(access: Access, ids: Iterable[UUID]) -> dict[UUID, UUID]:
     """By id of the newer memory, the id of the latest one it supersedes; ids that replaced nothing are left out."""
-    older = Memory.objects.filter(vault_id=access.vault_id, superseded_by_id__in=list(ids)).order_by("created_at", "id")
-    return dict(older.values_list("superseded_by_id", "id"))
+    wanted = list(ids)
+    if not wanted:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_STATEMENT, [access.vault_id, wanted])
+        return dict(cursor.fetchall())
+
+
+_STATEMENT = """
+SELECT superseded_by_id, id FROM memories_memory
+ WHERE vault_id = %s AND superseded_by_id = ANY(%s)
+ ORDER BY created_at, id
+"""

@@ -1,18 +1,17 @@
-"""How many memories stand where, and how old they are: counts that lists offer as filters. One scan each."""
+"""Where memories stand and how old they are, as a person asks for it."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Count, Q
 
 from banks.access import Access, KeyScope
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.vocabulary import Status
-from memories.search.filtering import Conditions, conditions, narrowed
+from memories.search.filtering import conditions, narrowed
 from memoryhub.lib.clock import now
 
 
@@ -25,6 +24,21 @@ class Standing(StrEnum):
     DISCARDED = "discarded"
     ALL = "all"
 
+    @property
+    def condition(self) -> Q:
+        """What makes a memory stand so; the same as FILTERS says in words."""
+        match self:
+            case Standing.ACTIVE | Standing.DRAFTS:
+                status = Status.ACCEPTED if self is Standing.ACTIVE else Status.DRAFT
+                unexpired = Q(expires_at=None) | Q(expires_at__gt=now())
+                return Q(archived_at=None, superseded_by=None, status=status) & unexpired
+            case Standing.ARCHIVED:
+                return Q(archived_at__isnull=False, status=Status.ACCEPTED)
+            case Standing.DISCARDED:
+                return Q(status=Status.DISCARD)
+            case Standing.ALL:
+                return Q(pk__isnull=False)
+
 
 FILTERS: dict[Standing, tuple[StatusFilter, Presence]] = {
     Standing.ACTIVE: (StatusFilter.ACCEPTED, Presence.FALSE),
@@ -35,42 +49,26 @@ FILTERS: dict[Standing, tuple[StatusFilter, Presence]] = {
 }
 
 
+class Span(NamedTuple):
+    """From the first moment, before the second; None leaves a side open."""
+
+    since: dt.datetime | None = None
+    before: dt.datetime | None = None
+
+    @property
+    def condition(self) -> Q:
+        """Created in the span."""
+        condition = Q(created_at__isnull=False)
+        if self.since is not None:
+            condition &= Q(created_at__gte=self.since)
+        if self.before is not None:
+            condition &= Q(created_at__lt=self.before)
+        return condition
+
+
 def count_standing(access: Access, wanted: MemoryFilter) -> dict[Standing, int]:
     """Standing → memories, leaving out the filters of status and presence themselves. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    return standing_of(access, conditions(access, wanted))
-
-
-def standing_of(access: Access, given: Conditions) -> dict[Standing, int]:
-    """The same for conditions made already."""
-    present = Q(archived_at=None, superseded_by=None) & (Q(expires_at=None) | Q(expires_at__gt=now()))
-    counted = narrowed(access, given, leave_out=["status", "archived"]).aggregate(
-        **{
-            Standing.ACTIVE.value: Count("id", filter=present & Q(status=Status.ACCEPTED)),
-            Standing.DRAFTS.value: Count("id", filter=present & Q(status=Status.DRAFT)),
-            Standing.ARCHIVED.value: Count("id", filter=Q(archived_at__isnull=False, status=Status.ACCEPTED)),
-            Standing.DISCARDED.value: Count("id", filter=Q(status=Status.DISCARD)),
-            Standing.ALL.value: Count("id"),
-        }
-    )
+    rows = narrowed(access, conditions(access, wanted), leave_out=["status", "archived"])
+    counted = rows.aggregate(**{each.value: Count("id", filter=each.condition) for each in Standing})
     return {Standing(name): count for name, count in counted.items()}
-
-
-type Span = tuple[dt.datetime | None, dt.datetime | None]
-
-
-def ages_of(access: Access, given: Conditions, spans: Mapping[str, Span]) -> dict[str, int]:
-    """Name → memories created in the span (from, before), leaving out the filter of creation."""
-    rows = narrowed(access, given, leave_out=["created"])
-    counts: dict[str, Any] = {name: Count("id", filter=_within(span)) for name, span in spans.items()}
-    return rows.aggregate(**counts)
-
-
-def _within(span: Span) -> Q:
-    since, before = span
-    condition = Q()
-    if since is not None:
-        condition &= Q(created_at__gte=since)
-    if before is not None:
-        condition &= Q(created_at__lt=before)
-    return condition

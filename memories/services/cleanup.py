@@ -66,20 +66,21 @@ def _subjects(access: Access, at: dt.datetime, limits: Thresholds) -> list[Subje
     )
     rows = Memory.objects.visible_to(access).filter(possible, archived_at=None, is_protected=False)
     rows = rows.exclude(status=Status.DISCARD).order_by("created_at", "id")
-    return [_subject(row) for row in rows.defer("content", "archived_reason", "extra").iterator(2_000)]
+    # Plain values: building a model for every old row would cost more than finding it.
+    columns = ("id", "type", "importance", "created_at", "updated_at", "index_state", "superseded_by_id")
+    return [_subject(*row) for row in rows.values_list(*columns).iterator(5_000)]
 
 
-def _subject(row: Memory) -> Subject:
+def _subject(*row: Any) -> Subject:
+    memory_id, kind, importance, created_at, updated_at, index_state, successor = row
     return Subject(
-        id=row.pk,
-        type=MemoryType(row.type),
-        importance=row.importance,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
-        index_state=IndexState(row.index_state),
-        superseded=row.superseded_by_id is not None,
-        protected=row.is_protected,
-        archived=row.archived,
+        id=memory_id,
+        type=MemoryType(kind),
+        importance=importance,
+        created_at=created_at,
+        updated_at=updated_at,
+        index_state=IndexState(index_state),
+        superseded=successor is not None,
     )
 
 

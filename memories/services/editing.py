@@ -13,9 +13,11 @@ from memories.models import Memory, Revision
 from memories.rules.drafts import MemoryChanges
 from memories.rules.trust import lower
 from memories.rules.vocabulary import Trust
+from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
+from memories.services.preparing import check_length
 from memories.services.revising import Change, change_memory, locked_memory
-from memoryhub.lib.errors import FieldError, Invalid, NotFound
+from memoryhub.lib.errors import NotFound
 
 #: What bringing back a version restores: what the memory says, not where it stands in its life.
 _RESTORED = (
@@ -46,6 +48,7 @@ class VersionUnreadable(NotFound):
     code = "version_unreadable"
 
 
+@despite_deadlocks
 def update_memory(
     access: Access, memory_id: str | UUID, changes: MemoryChanges, expected_version: int | None = None
 ) -> Memory:
@@ -56,7 +59,7 @@ def update_memory(
     access.require(KeyScope.MEMORIES_WRITE)
     with transaction.atomic():
         memory = locked_memory(access, memory_id, expected_version)
-        context = WriteContext(access)
+        context = WriteContext.of(access)
         values = _values(context, memory, changes)
         change_memory(context, memory, Change("update_memory", values, changes.reason))
     return memory
@@ -69,10 +72,8 @@ def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> di
     for name in ("type", "category", "role"):
         if values.get(name) is not None:
             values[name] = values[name].value
-    limit = context.settings["content_max_length"]
-    if len(values.get("content", "")) > limit:
-        error = FieldError("/content", "string_too_long", f"has more than this vault's {limit} characters")
-        raise Invalid(errors=[error])
+    settings = context.settings_in(values.get("bank_id", memory.bank_id))
+    check_length(values.get("content", ""), settings["content_max_length"])
     if "trust" in values:
         if Trust(values["trust"]).rank > Trust(memory.trust).rank:
             context.access.require(KeyScope.MEMORIES_APPROVE)
@@ -81,6 +82,7 @@ def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> di
     return values
 
 
+@despite_deadlocks
 def restore_version(access: Access, memory_id: str | UUID, version: int, expected_version: int | None = None) -> Memory:
     """Make an earlier version's content and labels the newest version. Needs memories:write.
 
@@ -96,7 +98,9 @@ def restore_version(access: Access, memory_id: str | UUID, version: int, expecte
         if before.get("content") is None:
             raise VersionUnreadable
         values = {name: _value(name, before[name]) for name in _RESTORED if name in before}
-        change_memory(WriteContext(access), memory, Change("restore_version", values, f"version {version}"))
+        # What was believed less then is not believed more for having been replaced in between.
+        values["trust"] = lower(Trust(memory.trust), Trust(before.get("trust", memory.trust))).value
+        change_memory(WriteContext.of(access), memory, Change("restore_version", values, f"version {version}"))
     return memory
 
 

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Subquery
 
 from banks.access import Access
+from banks.models import Vault
 from memories.index.indexing import Indexable, vector_rows
 from memories.index.spaces import ActiveSpace, active_space
+from memories.jobs import JobKind
 from memories.models import Embedding, Job, Memory
-from memories.rules.vocabulary import IndexState
-from memories.services.jobs import finish_job, hold_job, report_progress
+from memories.rules.vocabulary import IndexState, JobState
+from memories.services.jobs import enqueue_job, finish_job, hold_job, report_progress
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
 
@@ -78,7 +81,7 @@ def _opened(batch: Sequence[Memory]) -> tuple[list[Indexable], list[UUID]]:
 
 def _still(access: Access, versions: dict[UUID, int]) -> set[UUID]:
     """Locked memories that nobody edited or erased since they were read; the others keep waiting."""
-    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",)).filter(pk__in=versions)
+    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",), no_key=True).filter(pk__in=versions)
     found = rows.order_by("id").values_list("pk", "version")
     return {memory_id for memory_id, version in found if versions[memory_id] == version}
 
@@ -87,3 +90,20 @@ def give_up(access: Access) -> int:
     """Mark what still waits as failed, when its job is dead; the clean-up's dry run then names it (MOD-42)."""
     waiting = Memory.objects.in_vault(access.vault_id).filter(index_state=IndexState.PENDING)
     return waiting.update(index_state=IndexState.FAILED)
+
+
+def wake_waiting() -> int:
+    """Give a job to every vault whose memories wait without one; how many. The hub's own sweep.
+
+    A write counts on the job that waits already. When a worker takes that job before the write commits, it does not
+    see the new memory, and nobody else would come. What a person cancelled stays cancelled until the next write.
+    """
+    waiting = Memory.objects.filter(vault_id=OuterRef("pk"), index_state=IndexState.PENDING)
+    jobs = Job.objects.filter(vault_id=OuterRef("pk"), kind=JobKind.EMBED_MEMORIES)
+    working = jobs.filter(state__in=[JobState.PENDING, JobState.RUNNING])
+    latest = Subquery(jobs.order_by("-created_at").values("state")[:1])
+    forgotten = Vault.objects.filter(Exists(waiting), ~Exists(working)).annotate(latest=latest)
+    vaults = [vault.pk for vault in forgotten if vault.latest != JobState.CANCELLED]
+    for vault_id in vaults:
+        enqueue_job(vault_id, JobKind.EMBED_MEMORIES, dedupe_key="waiting")
+    return len(vaults)

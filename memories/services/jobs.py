@@ -58,6 +58,7 @@ def enqueue_job(
 def claim_job(job_id: UUID) -> Job | None:
     """Take a due job: pending, or running with an expired lease. None when there is nothing to take.
 
+    A job whose worker disappeared in every attempt comes back dead, so that somebody can clear up after it.
     The attempt number is the fence: whoever claims later makes every earlier attempt's commit fail.
     """
     with transaction.atomic():
@@ -68,7 +69,7 @@ def claim_job(job_id: UUID) -> Job | None:
             return None
         if job.attempts >= MAX_ATTEMPTS:
             _bury(job, job.error or "The worker disappeared during every attempt.")
-            return None
+            return job
         job.state, job.attempts = JobState.RUNNING.value, job.attempts + 1
         job.started_at = job.heartbeat_at = at
         job.lease_until = at + LEASE

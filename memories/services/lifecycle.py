@@ -14,6 +14,7 @@ from memories.index.compaction import forget_documents
 from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, Revision
 from memories.rules.status import check_move
 from memories.rules.vocabulary import Relation, Status
+from memories.services.contention import despite_deadlocks, lock_chains
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory, locked_memory
 from memories.services.superseding import check_successor, fulfil_promises, retire
@@ -21,6 +22,7 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import keyed_hash
 
 
+@despite_deadlocks
 def archive_memory(
     access: Access,
     memory_id: str | UUID,
@@ -40,29 +42,33 @@ def archive_memory(
             return memory
         if archived:
             values = {"archived_at": now(), "archived_reason": reason or None}
-            change_memory(WriteContext(access), memory, Change("archive_memory", values, reason))
+            change_memory(WriteContext.of(access), memory, Change("archive_memory", values, reason))
             return memory
         values = {"archived_at": None, "archived_reason": None, "superseded_by_id": None}
         Link.objects.filter(target=memory, relation=Relation.SUPERSEDES.value).delete()
-        change_memory(WriteContext(access), memory, Change("restore_memory", values, reason))
+        change_memory(WriteContext.of(access), memory, Change("restore_memory", values, reason))
     return memory
 
 
+@despite_deadlocks
 def change_status(
     access: Access, memory_id: str | UUID, status: Status, reason: str = "", expected_version: int | None = None
 ) -> Memory:
     """Accept or discard in review (STA-05, STA-07). Needs memories:approve. Raises NotFound, StatusMoveRefused."""
     access.require(KeyScope.MEMORIES_APPROVE)
     with transaction.atomic():
+        if status == Status.ACCEPTED:
+            lock_chains(access.vault_id)
         memory = locked_memory(access, memory_id, expected_version)
         check_move(Status(memory.status), status)
-        context = WriteContext(access)
+        context = WriteContext.of(access)
         change_memory(context, memory, Change("change_status", {"status": status.value}, reason))
         if status == Status.ACCEPTED:
             fulfil_promises(context, memory)
     return memory
 
 
+@despite_deadlocks
 def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, reason: str = "") -> tuple[Memory, Memory]:
     """Let an existing memory replace another; (old, new). Needs memories:write.
 
@@ -70,12 +76,13 @@ def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, rea
     """
     access.require(KeyScope.MEMORIES_WRITE)
     with transaction.atomic():
+        lock_chains(access.vault_id)
         # Always locked in the same order, so that two supersessions cannot wait for each other.
         for memory_id in sorted({str(old_id), str(new_id)}):
             locked_memory(access, memory_id)
         old = check_successor(access, old_id, lock=True)
         new = locked_memory(access, new_id)
-        retire(WriteContext(access), old, new, reason)
+        retire(WriteContext.of(access), old, new, reason)
     return old, new
 
 
@@ -90,6 +97,7 @@ class Receipt:
     signature: str
 
 
+@despite_deadlocks
 def erase_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Receipt:
     """Remove a memory for good: content, vectors, tokens, revisions, links, kept answers. Needs memories:erase.
 

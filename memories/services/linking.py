@@ -10,10 +10,12 @@ from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.models import Link
 from memories.rules.vocabulary import Relation
+from memories.services.contention import despite_deadlocks
 from memories.services.revising import locked_memory
 from memoryhub.lib.errors import FieldError, Invalid
 
 
+@despite_deadlocks
 def create_link(access: Access, source_id: str | UUID, target_id: str | UUID, relation: Relation) -> Link:
     """Link two memories; making the same link twice gives the same link. Needs memories:write.
 
@@ -23,8 +25,9 @@ def create_link(access: Access, source_id: str | UUID, target_id: str | UUID, re
     if relation == Relation.SUPERSEDES:
         raise Invalid(errors=[FieldError("/relation", "use_supersede", "is made by POST /memories/{id}/supersede")])
     with transaction.atomic():
-        source = locked_memory(access, source_id)
-        target = locked_memory(access, target_id)
+        # Locked in the same order by everybody, so that two links cannot wait for each other.
+        ends = {end: locked_memory(access, end) for end in sorted({str(source_id), str(target_id)})}
+        source, target = ends[str(source_id)], ends[str(target_id)]
         if source.pk == target.pk:
             raise Invalid(errors=[FieldError("/target_id", "itself", "a memory cannot be linked to itself")])
         link, made = Link.objects.get_or_create(

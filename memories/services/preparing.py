@@ -26,6 +26,8 @@ class Prepared:
     content: str
     #: Model field → value, only for what the caller named.
     given: dict[str, Any]
+    #: The memory it supersedes.
+    target: Memory | None = None
 
 
 def identity_of(row: Memory) -> tuple[Any, ...] | None:
@@ -42,21 +44,28 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
     """
     access = context.access
     _check_vault(access, draft)
-    _check_permissions(context, draft)
+    _check_permissions(access, draft)
     values = _said(context, draft)
     if target is not None:
         inherited = {"bank_id": target.bank_id, "user_id": target.user_id, "namespace": target.namespace}
         if draft.type == MemoryType.CORRECTION:
             inherited["category"] = target.category
         values = {**values, **{name: value for name, value in inherited.items() if name not in _named(draft)}}
+    settings = context.settings_in(values["bank_id"])
+    check_length(draft.content, settings["content_max_length"])
+    values["status"] = first_status(draft.status, Trust(values["trust"]), Trust(settings["draft_threshold"])).value
     memory = Memory(vault_id=access.vault_id, **values)
+    bank = context.bank(draft.bank)
+    if memory.bank_id == bank.pk:
+        memory.bank = bank  # at hand already: whoever shows the memory need not ask for it
     memory.created_at = memory.updated_at = draft.created_at or now()
     isolated = access.agent is not None and access.agent.is_isolated
     memory.dedup_agent = memory.agent_id if isolated or memory.scope == Scope.AGENT else None
     memory.index_state = expected_state(context).value
-    wanted = context.settings["dedup"] if draft.dedup is None else draft.dedup
+    wanted = settings["dedup"] if draft.dedup is None else draft.dedup
     memory.content_hash = context.content_hash(draft.content) if wanted else None
-    return Prepared(draft, memory, draft.content, {name: values[name] for name in _named(draft) if name in values})
+    given = {name: values[name] for name in _named(draft) if name in values}
+    return Prepared(draft, memory, draft.content, given, target)
 
 
 def _named(draft: MemoryDraft) -> set[str]:
@@ -69,13 +78,17 @@ def _check_vault(access: Access, draft: MemoryDraft) -> None:
         raise NotFound("There is no such vault; leave `vault_id` out, the key decides.")
 
 
-def _check_permissions(context: WriteContext, draft: MemoryDraft) -> None:
-    access, errors = context.access, []
+def check_length(content: str, limit: int) -> None:
+    """Raises Invalid for content longer than this vault, or this bank of it, takes."""
+    if len(content) > limit:
+        error = FieldError("/content", "string_too_long", f"has more than the {limit} characters allowed here")
+        raise Invalid(errors=[error])
+
+
+def _check_permissions(access: Access, draft: MemoryDraft) -> None:
+    errors = []
     if draft.created_at is not None:
         access.require(KeyScope.IMPORT)
-    limit = context.settings["content_max_length"]
-    if len(draft.content) > limit:
-        errors.append(FieldError("/content", "string_too_long", f"has more than this vault's {limit} characters"))
     own = access.agent_id
     if access.agent is not None and access.agent.is_isolated and draft.agent_id not in {None, own}:
         errors.append(FieldError("/agent_id", "isolated_agent", "an isolated agent writes only as itself"))
@@ -96,7 +109,6 @@ def _said(context: WriteContext, draft: MemoryDraft) -> dict[str, Any]:
         "type": draft.type.value,
         "category": draft.category.value if draft.category else None,
         "role": draft.role.value if draft.role else None,
-        "status": first_status(draft.status, trust, Trust(context.settings["draft_threshold"])).value,
         "importance": draft.importance,
         "confidence": draft.confidence,
         "entities": draft.entities,

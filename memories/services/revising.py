@@ -66,7 +66,8 @@ class Change:
 
 def locked_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Memory:
     """The memory, locked until the transaction ends. Raises NotFound, StaleVersion with the current version."""
-    found = Memory.objects.visible_to(access).select_for_update(of=("self",)).filter(pk=parse_id(memory_id)).first()
+    rows = Memory.objects.visible_to(access).select_for_update(of=("self",), no_key=True)
+    found = rows.filter(pk=parse_id(memory_id)).first()
     if found is None:
         raise NotFound("There is no such memory in this vault.")
     if expected_version is not None and found.version != expected_version:

@@ -10,6 +10,7 @@ import structlog
 from banks.access import Access, system_access
 from memories.jobs import JobKind
 from memories.models import Job
+from memories.rules.vocabulary import JobState
 from memories.services.embedding import embed_memories, give_up
 from memories.services.jobs import JobLost, claim_job, fail_job
 from memories.services.upkeep import keep_index
@@ -31,6 +32,9 @@ def run_job(job_id: UUID) -> bool:
     if job is None:
         return False
     with gate.session():
+        if job.state == JobState.DEAD:
+            _clear_up(job)
+            return False
         try:
             BODIES[JobKind(job.kind)](system_access(job.vault_id, f"job-{job.pk}"), job)
         except JobLost:
@@ -48,5 +52,10 @@ def run_job(job_id: UUID) -> bool:
 
 
 def _failed(job: Job, error: str, *, permanent: bool = False) -> None:
-    if fail_job(job, error, permanent=permanent) and job.kind == JobKind.EMBED_MEMORIES:
-        give_up(system_access(job.vault_id, f"job-{job.pk}"))
+    if fail_job(job, error, permanent=permanent):
+        _clear_up(job)
+
+
+def _clear_up(dead: Job) -> None:
+    if dead.kind == JobKind.EMBED_MEMORIES:
+        give_up(system_access(dead.vault_id, f"job-{dead.pk}"))

@@ -13,7 +13,7 @@ from banks.services.agents import find_agent
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_bank
 from memories.models.effective import effective_settings, setting_layers
-from memories.rules.layers import INFO, Effective, SettingInvalid, check_change
+from memories.rules.layers import Effective, SettingInvalid, canonical_key, check_change
 from memories.rules.settings import Level
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError
@@ -42,7 +42,7 @@ def write_setting(access: Access, level: Level, key: str, value: Any, target: st
     target_id = _target(access, level, target)
     bank_id = target_id if level == Level.BANK else None
     if value is None:
-        key = key if key in INFO else check_change({}, level, key, None)[0]
+        key = canonical_key(key)
     else:
         key, value = check_change(setting_layers(access, bank_id), level, key, value)
     where: dict[str, Any] = {"vault_id": access.vault_id, "level": level.value, "target": target_id, "key": key}

@@ -37,7 +37,7 @@ def check_successor(access: Access, old_id: str | UUID, *, lock: bool = False) -
     """The memory to be replaced. Raises NotFound (also for another vault's), AlreadySuperseded naming the head."""
     rows = Memory.objects.visible_to(access)
     if lock:
-        rows = rows.select_for_update(of=("self",))
+        rows = rows.select_for_update(of=("self",), no_key=True)
     old = rows.filter(pk=parse_id(old_id)).first()
     if old is None:
         error = FieldError("/supersedes", "not_found", "is not a memory of this vault")
@@ -55,7 +55,7 @@ def head_of(access: Access, memory: Memory) -> Memory:
 
 
 def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") -> bool:
-    """Link ``new`` to the locked ``old`` and archive it; while ``new`` is a draft only the link is made.
+    """Link ``new`` to the locked ``old`` and archive it; while ``new`` is not accepted only the link is made.
 
     Whether the old one was archived. Raises TrustTooLow, SupersedesItself.
     """
@@ -66,7 +66,7 @@ def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") ->
     Link.objects.get_or_create(
         vault_id=context.access.vault_id, source=new, target=old, relation=Relation.SUPERSEDES.value
     )
-    if new.status == Status.DRAFT:
+    if new.status != Status.ACCEPTED:
         return False
     values = {
         "superseded_by_id": new.pk,
@@ -80,5 +80,5 @@ def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") ->
 def fulfil_promises(context: WriteContext, accepted: Memory) -> list[UUID]:
     """Retire what an accepted draft was written to replace, unless something else replaced it meanwhile."""
     promised = Link.objects.filter(source=accepted, relation=Relation.SUPERSEDES.value).values_list("target_id")
-    waiting = Memory.objects.select_for_update(of=("self",)).filter(pk__in=promised, superseded_by=None)
+    waiting = Memory.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=promised, superseded_by=None)
     return [old.pk for old in waiting if retire(context, old, accepted)]

@@ -14,8 +14,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, transaction
-from django.db.models import Q
-from psycopg.errors import DeadlockDetected
 
 from banks.access import Access, KeyScope
 from banks.models import AuditEntry
@@ -25,8 +23,10 @@ from memories.models import Memory
 from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import lower
 from memories.rules.vocabulary import Outcome, Scope, Status, Trust
+from memories.services.contention import MAX_RACES, WriteContended, is_deadlock
 from memories.services.context import WriteContext, allocate_documents
 from memories.services.indexing import index_memories
+from memories.services.meeting import meeting
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire
@@ -35,14 +35,7 @@ from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, HubError, NotFound
 
-MAX_RACES = 10
 _RACED = {"memory_external_write_id", "memory_live_content", "memory_doc_no"}
-
-
-class WriteContended(Conflict):
-    """Too many writers want the same memory at this moment; nothing was written, send it again."""
-
-    code = "write_contended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +65,13 @@ def write_memory(access: Access, draft: MemoryDraft) -> WriteResult:
 def write_batch(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
     """Write many in one transaction; an item that cannot be written fails alone, in its place (DUP-26)."""
     access.require(KeyScope.MEMORIES_WRITE)
-    context = WriteContext(access)
+    units = [len(units_of(draft.content)) for draft in drafts]
+    given = allocate_documents(access.vault_id, sum(units))
+    context = WriteContext(access, given.config_version)
     # Asked before the transaction: each may open short ones of its own.
     _ = context.settings, context.space
-    units = [len(units_of(draft.content)) for draft in drafts]
-    last = allocate_documents(access.vault_id, sum(units)) + sum(units)
-    numbers = [last - count for count in accumulate(reversed(units))][::-1]
-    return _despite_races(lambda: _Batch(context, [*numbers, last]).write(drafts))
+    numbers = [*accumulate(units, initial=given.first_doc_no)]
+    return _despite_races(lambda: _Batch(context, numbers).write(drafts))
 
 
 class _Raced(Exception):
@@ -94,7 +87,7 @@ def _despite_races[T](attempt: Callable[[], T]) -> T:
             if broken_constraint(error) not in _RACED:
                 raise
         except OperationalError as error:
-            if not isinstance(error.__cause__, DeadlockDetected):
+            if not is_deadlock(error):
                 raise
         except _Raced:
             continue
@@ -103,7 +96,7 @@ def _despite_races[T](attempt: Callable[[], T]) -> T:
 
 def _locked(memory: Memory) -> Memory:
     """The row as it is now, locked. Raises _Raced when it was erased."""
-    found = Memory.objects.select_for_update(of=("self",)).filter(pk=memory.pk).first()
+    found = Memory.objects.select_for_update(of=("self",), no_key=True).filter(pk=memory.pk).first()
     if found is None:
         raise _Raced
     return found
@@ -154,13 +147,17 @@ class _Batch:
             return None
 
     def _look_up(self, items: Sequence[Prepared]) -> None:
-        """Everything already there that the items could meet: two queries at most."""
-        external = [item.memory.external_write_id for item in items if item.memory.external_write_id]
-        hashes = [item.memory.content_hash for item in items if item.memory.content_hash]
-        met = Q(external_write_id__in=external) if external else Q()
-        same = Q(content_hash__in=hashes, archived_at=None, superseded_by=None) & ~Q(status=Status.DISCARD)
-        for condition in [met] * bool(external) + [same] * bool(hashes):
-            for row in Memory.objects.in_vault(self.access.vault_id).filter(condition):
+        """Everything already there that the items could meet, locked: one query for ids, one to lock what it found."""
+        met = meeting(
+            self.access,
+            [item.memory.external_write_id for item in items if item.memory.external_write_id],
+            [bytes(item.memory.content_hash) for item in items if item.memory.content_hash],
+        )
+        touched = met + [item.target.pk for item in items if item.target]
+        if touched:
+            # All at once and in one order, so that batches which meet the same memories wait instead of deadlocking.
+            rows = Memory.objects.in_vault(self.access.vault_id).filter(pk__in=touched).order_by("id")
+            for row in rows.select_for_update(of=("self",), no_key=True):
                 self._remember(row)
 
     def _remember(self, row: Memory) -> None:
@@ -203,7 +200,8 @@ class _Batch:
     def _insert_fresh(self) -> None:
         if not self.fresh:
             return
-        items, self.fresh = self.fresh, []
+        # In one order for everybody: two batches that insert the same keys wait for each other one way round.
+        items, self.fresh = sorted(self.fresh, key=_unique_keys), []
         insert_rows([item.memory for item in items])
         index_memories(self.context, [Indexable(item.memory, item.content) for item in items])
         self.audit += [self._created(item.memory) for item in items]
@@ -262,6 +260,10 @@ class _Batch:
     def _make_room(self, twin: Memory) -> None:
         """An expired memory must not swallow a fresh one: it gives up its place among the live (lineage)."""
         Memory.objects.filter(pk=twin.pk).update(content_hash=None)
+
+
+def _unique_keys(item: Prepared) -> tuple[str, bytes]:
+    return item.memory.external_write_id or "", bytes(item.memory.content_hash or b"")
 
 
 def _is_live(row: Memory) -> bool:

@@ -82,4 +82,4 @@ def rank(value: int) -> SafeString:
 def words(value: str | None) -> str:
     """``user_profile`` → ``User profile``."""
     text = str(value or "").replace("_", " ")
-    return text[:1].upper() + text[1:]
+    return text.upper() if text == "ai" else text[:1].upper() + text[1:]

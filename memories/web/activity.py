@@ -6,16 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from banks.services.audit import list_audit
+from memories.search.reading import read_memories
 from memories.web.actors import names_of
 from memories.web.addresses import Address
 from memories.web.forms import spoken
+from memories.web.rows import opened
 from memoryhub.lib.ids import short_id
 from memoryhub.lib.pages import answer_page
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Mapping
+    from uuid import UUID
 
     from django.http import HttpResponse
 
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from memories.web.requests import HubRequest
 
 PAGE = 50
+TEXT_SHOWN = 60
 SAID = {
     "write_memory": ("wrote", "plus"),
     "confirm_memory": ("confirmed", "check"),
@@ -65,23 +71,26 @@ class ActivityLine:
 
 
 def activity_lines(access: Access, entries: list[AuditEntry]) -> list[ActivityLine]:
-    """The entries in words."""
+    """The entries in words; memories by the beginning of their text, which the audit itself does not keep."""
     who = names_of(access, {(entry.actor_kind, entry.actor_id) for entry in entries})
-    return [_line(entry, who((entry.actor_kind, entry.actor_id))) for entry in entries]
+    ids = [entry.target_id for entry in entries if entry.target_kind == "memory" and entry.target_id]
+    found, _ = read_memories(access, ids) if ids else ([], [])
+    texts = {memory.pk: f"“{Truncator(text).chars(TEXT_SHOWN)}”" for memory in found if (text := opened(memory))}
+    return [_line(entry, who((entry.actor_kind, entry.actor_id)), texts) for entry in entries]
 
 
-def _line(entry: AuditEntry, who: str) -> ActivityLine:
+def _line(entry: AuditEntry, who: str, texts: Mapping[UUID, str]) -> ActivityLine:
     verb, icon = SAID.get(entry.action, (spoken(entry.action).lower(), "history"))
-    kind = entry.target_kind
-    named = f"memory {short_id(entry.target_id)}" if kind == "memory" and entry.target_id else None
-    has_page = kind in PAGES and entry.target_id is not None and entry.action != "erase_memory"
+    kind, target = entry.target_kind, entry.target_id
+    named = texts.get(target, f"memory {short_id(target)}") if kind == "memory" and target else None
+    has_page = kind in PAGES and target is not None and entry.action != "erase_memory"
     return ActivityLine(
         who=who[:1].upper() + who[1:],
         verb=verb,
         thing=named or THING.get(kind, f"a {kind.replace('_', ' ')}"),
         icon=icon,
         at=entry.at,
-        url=reverse(PAGES[kind], args=[entry.target_id]) if has_page else "",
+        url=reverse(PAGES[kind], args=[target]) if has_page else "",
         request_id=entry.request_id,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memories.rules.filters import MemoryFilter, Sort
+from memories.search.standing import Span
 from memories.web.addresses import Address
 from memories.web.forms import spoken
 from memoryhub.lib.clock import now
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from banks.models import Bank
-    from memories.search.standing import Span
 
 MANY = ("bank", "type", "category", "role", "agent_id", "user_id", "session_id", "task_id", "tag", "entity")
 ONE = ("q", "status", "archived", "min_importance", "created_after", "created_before")
@@ -50,7 +50,7 @@ def spans_of_ages(at: dt.datetime | None = None) -> dict[str, Span]:
     """Age → from and before. Whole days (UTC), so that pages of one list stay pages of one list."""
     midnight = (at or now()).astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     week, month = midnight - dt.timedelta(days=6), midnight - dt.timedelta(days=29)
-    return {"today": (midnight, None), "7d": (week, None), "30d": (month, None), "older": (None, month)}
+    return {"today": Span(midnight), "7d": Span(week), "30d": Span(month), "older": Span(before=month)}
 
 
 def asked_by(address: Address, banks: Sequence[Bank]) -> Asked:
@@ -62,8 +62,8 @@ def asked_by(address: Address, banks: Sequence[Bank]) -> Asked:
         address.path, tuple(pair for pair in address.values if pair not in {("bank", s) for s in unknown})
     )
     data = _named(address, known)
-    since, before = spans_of_ages().get(address.first("age"), (None, None))
-    data |= {name: value for name, value in (("created_after", since), ("created_before", before)) if value}
+    span = spans_of_ages().get(address.first("age"), Span())
+    data |= {name: value for name, value in (("created_after", span.since), ("created_before", span.before)) if value}
     try:
         wanted = MemoryFilter.parse(data)
     except Invalid as error:

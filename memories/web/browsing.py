@@ -15,6 +15,7 @@ from memories.search.survey import survey_memories
 from memories.web.addresses import Address, address_of
 from memories.web.asking import NAMES, Asked, asked_by, spans_of_ages
 from memories.web.choices import Choice, Offered, bank_tabs, chips_of, facet_groups, orders_of, sizes_of
+from memories.web.querychips import ShownMistake, shown_mistakes
 from memories.web.rows import MemoryRow, row_of
 from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 
@@ -37,6 +38,7 @@ class ListPage:
     tabs: list[Choice]
     groups: list[Group]
     chips: list[Choice]
+    mistakes: list[ShownMistake]
     orders: list[Choice]
     sizes: list[Choice]
     prev_url: str
@@ -116,14 +118,14 @@ def list_page(request: HubRequest) -> ListPage:
     offered = Offered(banks, survey_memories(access, asked.wanted, COUNTED, spans_of_ages()))
     agents = {str(value.value): value.label for value in offered.facets[Facet.AGENT]}
     chips = chips_of(asked, offered)
-    may_change = access.has(KeyScope.MEMORIES_DELETE)
     return ListPage(
         asked=asked,
-        rows=[row_of(memory, agents, may_change) for memory in page.items],
+        rows=[row_of(memory, agents, access) for memory in page.items],
         total=page.total,
         tabs=bank_tabs(asked, offered),
         groups=facet_groups(asked, offered),
         chips=chips,
+        mistakes=shown_mistakes(asked.wanted.q, page.mistakes),
         orders=orders_of(asked),
         sizes=sizes_of(asked),
         prev_url=_at(asked, page.prev_cursor),

@@ -10,6 +10,7 @@ from memories.search.facets import Facet
 from memories.search.standing import FILTERS, Standing
 from memories.web.asking import AGES, MANY, SIZES, SORTS
 from memories.web.forms import spoken
+from memories.web.querychips import query_chips
 
 if TYPE_CHECKING:
     from banks.models import Bank
@@ -139,6 +140,9 @@ def chips_of(asked: Asked, offered: Offered) -> list[Choice]:
     here = asked.address.without("cursor")
     chips = []
     for name, value in here.values:
+        if name == "q":
+            chips += [Choice(*chip) for chip in query_chips(here, value)]
+            continue
         label = _chip_label(name, value, offered)
         if label:
             rest = here.toggled(name, value) if name in MANY else here.without(name)
@@ -158,8 +162,6 @@ def _chip_label(name: str, value: str, offered: Offered) -> str:
             return next((one.label for one in offered.facets[Facet.AGENT] if str(one.value) == value), value)
         case "type" | "category" | "role":
             return spoken(value)
-        case "q":
-            return f"“{value}”"
         case "age":
             return AGES.get(value, "")
         case "created_after" | "created_before":

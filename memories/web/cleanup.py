@@ -72,9 +72,7 @@ def cleanup(request: HubRequest) -> HttpResponse:
             rule=rule,
             text=text,
             count=preview.by_reason.get(rule, 0),
-            rows=[row_of(one.memory, agents, may_change=False) for one in preview.candidates if rule in one.reasons][
-                :SHOWN
-            ],
+            rows=[row_of(one.memory, agents) for one in preview.candidates if rule in one.reasons][:SHOWN],
         )
         for rule, text in rule_texts(preview.thresholds).items()
     ]

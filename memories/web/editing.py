@@ -43,4 +43,7 @@ def _said(value: Any, banks: dict[str, str]) -> str:
 def as_typed(form: EditForm, current: Memory, banks: list[Bank]) -> EditForm:
     """The same form again, now based on ``current``: saving it is a decision, no longer an accident."""
     data = {**dict(form.data.items()), "version": str(current.version)}
-    return EditForm(data, banks=banks, initial=initial_of(current, opened(current) or ""))
+    again = EditForm(data, banks=banks, initial=initial_of(current, opened(current) or ""))
+    # What happened is to be read first.
+    again.fields["content"].widget.attrs.pop("autofocus", None)
+    return again

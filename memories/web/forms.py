@@ -54,7 +54,7 @@ def _moment(label: str) -> forms.DateTimeField:
 class MemoryForm(forms.Form):
     """What a person may say about a memory."""
 
-    content = TextField(max_length=CONTENT_MAX, label="Memory", widget=forms.Textarea({"rows": 5}))
+    content = TextField(max_length=CONTENT_MAX, label="Memory", widget=forms.Textarea({"rows": 5, "autofocus": True}))
     bank = forms.ChoiceField()
     type = forms.ChoiceField(choices=[(value.value, spoken(value)) for value in MemoryType])
     category = forms.ChoiceField(

@@ -214,10 +214,11 @@ def actions_of(access: Access, memory: Memory) -> list[Action]:
     found = []
     if memory.status == Status.DRAFT and access.has(KeyScope.MEMORIES_APPROVE):
         found += [
-            Action(_to("approve_memory", memory), "Approve", "check", "Let agents recall it", primary=True),
-            Action(_to("discard_memory", memory), "Discard", "ban", "Reject it for good; it stays in the record",
-                   danger=True),
-        ]  # fmt: skip
+            Action(_to("approve_memory", memory), "Approve", "check", "Let agents recall it", "y", primary=True),
+            Action(
+                _to("discard_memory", memory), "Discard", "ban", "Reject it; it stays in the record", "x", danger=True
+            ),
+        ]
     toggle = toggle_of(memory)
     if toggle and access.has(KeyScope.MEMORIES_DELETE if toggle.icon == "archive" else KeyScope.MEMORIES_WRITE):
         found.append(Action(toggle.url, toggle.label, toggle.icon, "Can be undone", key="a"))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from banks.models import Bank
     from memories.web.requests import HubRequest
 
-RECENT = 8
+RECENT = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from banks.access import KeyScope
 from memories.rules.vocabulary import IndexState, Status
 from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import CryptoError
@@ -14,6 +15,7 @@ from memoryhub.lib.crypto import CryptoError
 if TYPE_CHECKING:
     import datetime as dt
 
+    from banks.access import Access
     from banks.models import Bank
     from memories.models import Memory
 
@@ -65,11 +67,12 @@ def opened(memory: Memory) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """The button that archives or restores."""
+    """A button on a line of the list, and the key that presses it."""
 
     url: str
     label: str
     icon: str
+    key: str = "a"
 
 
 def toggle_of(memory: Memory) -> Toggle | None:
@@ -79,6 +82,21 @@ def toggle_of(memory: Memory) -> Toggle | None:
     if memory.archived_at is None:
         return Toggle(reverse("archive_memory", args=[memory.pk]), "Archive", "archive")
     return Toggle(reverse("unarchive_memory", args=[memory.pk]), "Restore", "archive-restore")
+
+
+def buttons_of(memory: Memory, access: Access) -> list[Toggle]:
+    """What this person may do with it from the list: review drafts, archive and restore the rest."""
+    if memory.status == Status.DRAFT and memory.archived_at is None:
+        return _review(memory) if access.has(KeyScope.MEMORIES_APPROVE) else []
+    toggle = toggle_of(memory)
+    return [toggle] if toggle and access.has(KeyScope.MEMORIES_DELETE) else []
+
+
+def _review(memory: Memory) -> list[Toggle]:
+    return [
+        Toggle(reverse("approve_memory", args=[memory.pk]), "Approve", "check", "y"),
+        Toggle(reverse("discard_memory", args=[memory.pk]), "Discard", "ban", "x"),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +114,11 @@ class MemoryRow:
     is_protected: bool
     superseded: bool
     state: State
-    toggle: Toggle | None
+    buttons: list[Toggle]
 
 
-def row_of(memory: Memory, agents: dict[str, str], may_change: bool) -> MemoryRow:
-    """``agents`` names the agents by id; an id of somebody else's making is shown as it is."""
+def row_of(memory: Memory, agents: dict[str, str], access: Access | None = None) -> MemoryRow:
+    """``agents`` names the agents by id; an id of somebody else's making is shown as it is. No access, no buttons."""
     return MemoryRow(
         url=reverse("memory", args=[memory.pk]),
         text=opened(memory),
@@ -113,5 +131,5 @@ def row_of(memory: Memory, agents: dict[str, str], may_change: bool) -> MemoryRo
         is_protected=memory.is_protected,
         superseded=memory.superseded_by_id is not None,
         state=state_of(memory),
-        toggle=toggle_of(memory) if may_change else None,
+        buttons=buttons_of(memory, access) if access else [],
     )

@@ -1,38 +1,60 @@
-"""Insert many rows at once with COPY: three times as fast as building one long INSERT."""
+"""Insert rows quickly: one plain INSERT for a few, COPY for many.
+
+Building the statement through the query builder costs more than the database needs to execute it; here it is built
+once per model. Fields are prepared as ``save()`` would, so sealed ones are sealed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 
-#: Below this, one INSERT is one round trip less.
+#: Below this, one INSERT is a round trip less.
 COPY_FROM = 16
 
 
 def insert_rows(rows: Sequence[models.Model]) -> None:
-    """Insert rows of one model in the running transaction; sealed fields are sealed, no signals are sent.
+    """Insert rows of one model in the running transaction; no signals are sent, automatic ids are not read back.
 
     Raises IntegrityError like any insert.
     """
-    if len(rows) < COPY_FROM:
-        if rows:
-            type(rows[0])._default_manager.bulk_create(rows)
+    if not rows:
         return
     model = type(rows[0])
-    fields = [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
-    quote = connection.ops.quote_name
-    columns = ", ".join(quote(str(field.column)) for field in fields)
-    statement = f"COPY {quote(model._meta.db_table)} ({columns}) FROM STDIN"
+    fields = _fields(model)
     # Values are prepared before the database starts waiting for them.
     prepared = [[_value(field, row) for field in fields] for row in rows]
-    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
-        for values in prepared:
-            copy.write_row(values)
+    with connection.cursor() as cursor, connection.wrap_database_errors:
+        if len(rows) < COPY_FROM:
+            cursor.execute(_insert(model, len(rows)), [value for values in prepared for value in values])
+        else:
+            with cursor.copy(f"COPY {_target(model)} FROM STDIN") as copy:
+                for values in prepared:
+                    copy.write_row(values)
     for row in rows:
         row._state.adding, row._state.db = False, connection.alias
+
+
+@cache
+def _fields(model: type[models.Model]) -> list[models.Field[Any, Any]]:
+    return [field for field in model._meta.concrete_fields if not isinstance(field, models.AutoField)]
+
+
+@cache
+def _target(model: type[models.Model]) -> str:
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(str(field.column)) for field in _fields(model))
+    return f"{quote(model._meta.db_table)} ({columns})"
+
+
+@cache
+def _insert(model: type[models.Model], count: int) -> str:
+    casts = ", ".join(f"%s::{field.db_type(connection)}" for field in _fields(model))
+    return f"INSERT INTO {_target(model)} VALUES " + ", ".join([f"({casts})"] * count)
 
 
 def _value(field: models.Field[Any, Any], row: models.Model) -> Any:

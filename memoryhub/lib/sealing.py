@@ -178,7 +178,7 @@ class SealedTextField(SealedField, models.TextField):  # type: ignore[type-arg]
         return data.decode()
 
 
-class SealedJSONField(SealedField, models.JSONField):  # type: ignore[type-arg, misc]
+class SealedJSONField(SealedField, models.JSONField):  # type: ignore[misc]
     """A JSON value, sealed at rest."""
 
     base_class = models.JSONField

@@ -58,7 +58,9 @@ class StrictModel(BaseModel):
         for name, value in data.items():
             key = cls._canonical(name) if isinstance(name, str) else name
             if key in renamed:
-                raise PydanticCustomError("named_twice", "the same field is given under two names: {name}", {"name": key})
+                raise PydanticCustomError(
+                    "named_twice", "the same field is given under two names: {name}", {"name": key}
+                )
             if key not in cls.unchecked:
                 refuse_unstorable(value)
             renamed[key] = value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 from dataclasses import dataclass
@@ -36,7 +37,11 @@ def web_command(plan: HubPlan, datadir: DataDir) -> Command:
         name="web",
         words=[sys.executable, "-m", "granian", *words],
         log=datadir.logs / "web.log",
-        environment={**_environment(datadir, "web"), "MEMORYHUB_ALLOWED_HOSTS": _hosts(plan)},
+        environment={
+            **_environment(datadir, "web"),
+            **_shared_metrics(plan, datadir),
+            "MEMORYHUB_ALLOWED_HOSTS": _hosts(plan),
+        },
         folder=BASE_DIR,
     )
 
@@ -77,6 +82,16 @@ def _environment(datadir: DataDir, process: str) -> dict[str, str]:
         "MALLOC_ARENA_MAX": "2",  # many threads, little memory
         **_bytecode(datadir),
     }
+
+
+def _shared_metrics(plan: HubPlan, datadir: DataDir) -> dict[str, str]:
+    """Several web processes add their numbers up through files, which begin anew with every start."""
+    if plan.env.web_workers == 1:
+        return {}
+    folder = datadir.root / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
 
 
 def _bytecode(datadir: DataDir) -> dict[str, str]:

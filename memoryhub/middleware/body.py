@@ -48,7 +48,18 @@ class ApiBodyMiddleware:
             answer = answer_fault(request, error)
             if answer is not None:
                 return answer
+        if request.method == "HEAD" and speaks_json(request):
+            return self._head(request)
         return self.get_response(request)
+
+    def _head(self, request: HttpRequest) -> HttpResponse:
+        """What GET would answer, without the body: ninja knows only the methods it was told."""
+        request.method = "GET"
+        response = self.get_response(request)
+        length = str(len(response.content))
+        response.content = b""
+        response.headers["Content-Length"] = length
+        return response
 
 
 def _address_error(request: HttpRequest) -> HubError | None:

@@ -107,9 +107,14 @@ def forget_broken_connections() -> None:
 
 
 def _page(status: int, title: str, detail: str, request_id: str, headers: dict[str, str]) -> HttpResponse:
+    # Written here and not as a template: it must still appear when the database, and with it the session, is away.
     html = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>{escape(title)} · MemoryHub</title></head>
-<body><main><h1>{escape(title)}</h1><p>{escape(detail)}</p><p><a href="/">Back to the hub</a></p>
-<p><small>Request <code>{escape(request_id)}</code></small></p></main></body></html>"""
+<meta name="color-scheme" content="light dark"><title>{escape(title)} · MemoryHub</title>
+<link rel="icon" href="/static/favicon.svg"><link rel="stylesheet" href="/static/css/hub.css"></head>
+<body><main class="solo" id="main">
+<a class="brand" href="/"><img src="/static/favicon.svg" alt="" width="32" height="32">MemoryHub</a>
+<div class="card"><p class="code-big num">{status}</p><h1>{escape(title)}</h1><p>{escape(detail)}</p>
+<a class="btn primary" href="/">Back to the overview</a></div>
+<p class="foot">Request <code>{escape(request_id)}</code></p></main></body></html>"""
     return HttpResponse(html, status=status, headers=headers)

@@ -10,9 +10,9 @@ import psutil
 import pytest
 from django.core.management import CommandError, call_command
 
+from memories.management.bench.client import HubClient
 from memories.management.bench.hub import throwaway_hub
 from memories.management.bench.load import fill, held
-from memories.management.bench.measure import Bench
 from memories.management.bench.words import Author
 from memories.management.commands.bench import Command
 
@@ -45,10 +45,10 @@ def test_the_whole_bench_runs_on_a_tiny_vault(tmp_path: Path):
 @pytest.mark.slow
 def test_a_throwaway_hub_leaves_nothing_behind():
     with throwaway_hub() as hub:
-        client = Bench(hub, Author(), 10, 1, 10).client()
-        assert fill(client, Author(), 10, lambda more: None).created == 10
-        assert held(client) == 10
-        assert fill(client, Author(), 10, lambda more: None).written == 0
+        with HubClient(hub.url, hub.key) as client:
+            assert fill(client, Author(), 10, lambda more: None).created == 10
+            assert held(client) == 10
+            assert fill(client, Author(), 10, lambda more: None).written == 0
         assert hub.process is not None and hub.database_url is not None
         family = [psutil.Process(hub.process), *psutil.Process(hub.process).children(recursive=True)]
         data = Path(hub.database_url.partition("host=")[2]).parent

@@ -115,7 +115,7 @@ LEAKS = {
     ),
     "a registry of its own": re.compile(r"(?:--|extra-|default-)index(?:-url)?[ =]|find-link[s]|trusted-hos[t]"),
     "a ticket number": re.compile(r"\b[Ii]ssue \d+\b"),
-    "a document that is not here": re.compile(r"\bDESIGN(?:\.md)? ?§|\bDESIGN\.md\b|\bPLAN\.md\b"),
+    "a page that is not here": re.compile(r"\b(?:DESIGN|PLAN|checklist)\.md\b"),
 }
 
 
@@ -143,3 +143,9 @@ def local_links(markdown: str) -> list[str]:
     """Where links and pictures point inside the repository, without their anchors."""
     targets = re.findall(r"""\]\(([^)\s]+)\)|(?:src|srcset)=["']([^"']+)["']""", markdown)
     return [path for link in targets if (path := "".join(link).partition("#")[0]) and "://" not in path]
+
+
+def table_rows(markdown: str) -> list[list[str]]:
+    """The cells of every table row, without the line under the header."""
+    rows = re.findall(r"^\|(.+)\|$", markdown, flags=re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")] for row in rows if not set(row) <= set("-|: ")]

@@ -21,6 +21,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/ledger.py:record_migrations",
     ),
     "a worker acts for the hub: it takes a job by id and makes an Access for the job's own vault": (
+        "memories/services/embedding.py:wake_waiting",
         "memories/services/jobs.py:claim_job",
         "memories/services/jobs.py:due_jobs",
         "memories/services/jobs.py:fail_job",
@@ -30,6 +31,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/running.py:run_job",
     ),
     "a step of a verb that has checked; it writes for a vault and returns nothing of it": (
+        "memories/services/contention.py:lock_chains",
         "memories/services/context.py:allocate_documents",
         "memories/services/context.py:extend_documents",
         "memories/services/jobs.py:enqueue_job",
@@ -43,6 +45,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     ),
     "it looks only at what it is given": (
         "banks/services/banks.py:name_key",
+        "banks/services/banks.py:remembered_banks",
         "memories/search/filtering.py:is_recallable",
         "memories/search/candidates.py:allowed",
         "memories/search/candidates.py:run",
@@ -51,6 +54,9 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/windows.py:directions",
         "memories/search/windows.py:windows_of",
         "memories/search/reading.py:with_relations",
+        "memories/services/contention.py:despite_deadlocks",
+        "memories/services/contention.py:is_deadlock",
+        "memories/services/preparing.py:check_length",
         "memories/services/preparing.py:identity_of",
         "memories/services/revising.py:broken_constraint",
         "memories/services/revising.py:differs",

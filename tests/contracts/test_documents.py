@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tomllib
 from pathlib import Path
 
+from django.apps import apps
+
 from memoryhub.env import Environment
+from memoryhub.lib.sealing import SealedField
 from tests.contracts import laws
 from tests.contracts.tree import ROOT, named, offences, tracked_files
 
@@ -39,6 +43,16 @@ def test_every_dependency_says_why_it_is_here():
     names = {laws.requirement_name(each) for each in wanted}
     described = laws.described_names((ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8"))
     assert described == names
+
+
+def test_every_sealed_column_is_described():
+    """ENC-02: the page that says what is sealed says it of exactly these columns."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    described = {(row[0], name) for row in laws.table_rows(page) for name in re.findall(r"`(\w+)`", row[1])}
+    models = apps.get_models()
+    sealed = {(str(m._meta.verbose_name), f.name) for m in models for f in m._meta.fields if isinstance(f, SealedField)}
+    assert sealed and sealed <= described
+    assert {name for name in described if name[0] in {model for model, _ in sealed}} == sealed
 
 
 def test_the_architecture_page_points_at_what_exists():
@@ -82,7 +96,7 @@ def test_the_checkers_see_a_leak_and_an_undescribed_dependency():
         "https://pypi.example.corp/simple",
         "uv sync --index-url x",
         "as asked for in issue 12",
-        "see DESIGN §6",
+        "see DESIGN.md",
     ):
         assert laws.leaks(bad), bad
     for good in (
@@ -108,3 +122,4 @@ def test_the_checkers_see_a_path_and_a_link():
     text = "`memories/rules/x.py: f` and [a](docs/b.md#c) but [d](https://e.org) <img src='images/f.png'>"
     assert laws.paths_named(text) == ["memories/rules/x.py"]
     assert laws.local_links(text) == ["docs/b.md", "images/f.png"]
+    assert laws.table_rows("| a | b |\n|---|---|\n| c | `d`, `e` |\nno row") == [["a", "b"], ["c", "`d`, `e`"]]

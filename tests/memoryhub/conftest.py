@@ -9,6 +9,7 @@ from banks.services.agents import create_agent
 from banks.services.banks import create_bank
 from banks.services.drafts import AgentDraft, BankDraft
 from memories.models import Job
+from memoryhub.lib import ids
 from tests import factories
 
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
@@ -44,3 +45,9 @@ def foreign(other_access: Access) -> dict[str, str]:
 def unknown() -> dict[str, str]:
     """Well-formed ids of nothing."""
     return dict.fromkeys(("memory", "successor", "bank", "agent", "key", "job"), UNKNOWN)
+
+
+@pytest.fixture
+def back_from_the_future(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ids made while travelling ahead would keep all later ones there, for their clock never runs backwards."""
+    monkeypatch.setattr(ids, "_last_ticks", ids._last_ticks)

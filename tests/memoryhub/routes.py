@@ -68,6 +68,7 @@ ROUTES: dict[str, Route] = {
     ),
     "get_agent": Route("GET", "/agents/{agent}", READ),
     "update_agent": Route("PATCH", "/agents/{agent}", KeyScope.BANKS_ADMIN, {"description": "Writes."}),
+    "retire_agent": Route("DELETE", "/agents/{agent}", KeyScope.BANKS_ADMIN),
     "list_keys": Route("GET", "/keys", KeyScope.KEYS_ADMIN),
     "create_key": Route(
         "POST",

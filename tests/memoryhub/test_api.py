@@ -144,7 +144,7 @@ def test_a_wrong_key_is_refused(secret: str, change: str):
     assert (answer.status_code, answer.headers["Content-Type"]) == (401, "application/problem+json")
 
 
-def test_an_expired_or_revoked_key_is_refused(api: ApiClient, access: Access):
+def test_an_expired_or_revoked_key_is_refused(api: ApiClient, access: Access, back_from_the_future: None):
     soon = datetime.now(UTC) + timedelta(hours=1)
     key, secret = factories.make_key(access, expires_at=soon)
     client = ApiClient(secret)
@@ -176,6 +176,15 @@ def test_unknown_paths_and_methods_are_problems(api: ApiClient):
         answer = api.send(method, path)
         assert (answer.status_code, answer.headers["Content-Type"]) == (status, "application/problem+json"), path
         assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_head_is_get_without_a_body(api: ApiClient, own: dict[str, str]):
+    path = f"/memories/{own['memory']}"
+    full, head = api.send("GET", path), api.send("HEAD", path)
+    assert (head.status_code, head.content, head.headers["ETag"]) == (200, b"", '"v1"')
+    assert head.headers["Content-Length"] == str(len(full.content))
+    assert api.send("HEAD", "/memories/nonsense").status_code == 404
+    assert api.send("HEAD", "/memories/search").status_code == 405
 
 
 def test_an_unknown_parameter_is_named(api: ApiClient, own: dict[str, str]):

@@ -6,7 +6,7 @@ import http.client
 import json
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from memoryhub.lib.errors import HubError
@@ -33,7 +33,7 @@ class Answer:
 
 
 class HubClient:
-    """Speaks to one hub with one key over one connection; not shared between threads."""
+    """Speaks to one hub with one key over one connection; used with ``with``, not shared between threads."""
 
     def __init__(self, url: str, key: str) -> None:
         parts = urlsplit(url)
@@ -49,7 +49,10 @@ class HubClient:
         """The body is encoded before the clock starts. Raises BenchFailed unless the answer is 2xx."""
         return self._call("POST", path, json.dumps(body).encode())
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._connection.close()
 
     def _call(self, method: str, path: str, body: bytes | None) -> Answer:

@@ -17,7 +17,7 @@ from memories.management.bench.client import HubClient
 from memories.management.bench.hub import Hub, processor_seconds, resident_megabytes
 from memories.management.bench.load import BATCH
 from memories.management.bench.words import Author
-from memories.models import Embedding
+from memories.models import Embedding, VaultSpace
 
 type Numbers = dict[str, float]
 
@@ -50,41 +50,32 @@ class Bench:
 
 def measure_floor(bench: Bench) -> Numbers:
     """The cheapest request there is: what HTTP and this client cost by themselves."""
-    client = bench.client()
-    return _latencies("floor", (client.get("/health/live").seconds for _ in range(bench.requests)))
+    with bench.client() as client:
+        return _latencies("floor", (client.get("/health/live").seconds for _ in range(bench.requests)))
 
 
 def measure_write(bench: Bench) -> Numbers:
     """Single writes one after the other, then from four clients at once, then batches of 500."""
     one, four, batches = _split(bench)
-    client = bench.client()
     outcomes: list[str] = []
-    numbers = _with_computing(bench, "write.one", _writes(client, bench.author, one, outcomes))
-
-    started = time.perf_counter()
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        shares = [four[offset::CLIENTS] for offset in range(CLIENTS)]
-        futures = [pool.submit(list, _writes(bench.client(), bench.author, share, outcomes)) for share in shares]
-        seconds = [each for future in futures for each in future.result()]
-    elapsed = time.perf_counter() - started
-    numbers |= _latencies("write.four", seconds, warm_up=0) | {"write.four.per_second": len(seconds) / elapsed}
-
-    rates = list(_batch_rates(client, bench.author, batches))
-    numbers |= {
+    with bench.client() as client:
+        numbers = _with_computing(bench, "write.one", _writes(client, bench.author, one, outcomes))
+        numbers |= _crowd(bench, four, outcomes)
+        rates = list(_batch_rates(client, bench.author, batches))
+    return numbers | {
         "batch.sustained_per_second": statistics.harmonic_mean(rates),
         "batch.burst_per_second": max(rates),
         "write.created_share": outcomes.count("created") / len(outcomes),
     }
-    return numbers
 
 
 def measure_search(bench: Bench) -> Numbers:
     """Searches for memories that are there, with every stage on, and the bare neighbour query on the same rows."""
-    client = bench.client()
     dice = random.Random(bench.author.seed)
     questions = [bench.author.question(dice.randrange(bench.memories)) for _ in range(bench.requests)]
-    answers = (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}) for text in questions)
-    numbers = _with_computing(bench, "search", (answer.seconds for answer in answers))
+    with bench.client() as client:
+        answers = (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}) for text in questions)
+        numbers = _with_computing(bench, "search", (answer.seconds for answer in answers))
     if bench.hub.database_url:
         bare = _latencies("neighbours", neighbour_queries(bench.hub.database_url, min(bench.requests, 200)))
         ratio = numbers["search.p50_ms"] / bare["neighbours.p50_ms"]
@@ -94,13 +85,13 @@ def measure_search(bench: Bench) -> Numbers:
 
 def measure_list(bench: Bench) -> Numbers:
     """The list as a browser asks for it: a page, filtered, with facets, by text, and far down."""
-    client = bench.client()
     rounds = max(bench.requests // 4, 5)
     numbers: Numbers = {}
-    for name, query in LISTS.items():
-        path = f"/api/v1/memories?{query}"
-        numbers |= _latencies(name, (client.get(path).seconds for _ in range(rounds)), warm_up=3)
-    return numbers | _latencies("list.next_pages", islice(_following(client), rounds), warm_up=0)
+    with bench.client() as client:
+        for name, query in LISTS.items():
+            answers = (client.get(f"/api/v1/memories?{query}") for _ in range(rounds))
+            numbers |= _latencies(name, (answer.seconds for answer in answers), warm_up=3)
+        return numbers | _latencies("list.next_pages", islice(_following(client), rounds), warm_up=0)
 
 
 def measure_memory(bench: Bench) -> Numbers:
@@ -118,23 +109,32 @@ MEASURES: dict[str, Callable[[Bench], Numbers]] = {
 
 
 def neighbour_queries(database_url: str, count: int) -> Iterator[float]:
-    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault."""
-    table = Embedding._meta.db_table
+    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault.
+
+    Through the vault's HNSW index where it has one, as a search would, otherwise by exact scan.
+    """
+    vectors, places = Embedding._meta.db_table, VaultSpace._meta.db_table
     with psycopg.connect(database_url, autocommit=True) as connection:
-        largest = connection.execute(
-            f"SELECT vault_id, space_id FROM {table} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
+        largest = f"SELECT vault_id, space_id FROM {vectors} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
+        place = connection.execute(
+            f"SELECT vault_id, space_id, has_graph FROM {places} WHERE (vault_id, space_id) = ({largest})"
         ).fetchone()
-        if largest is None:
+        if place is None:
             return
-        sample = f"SELECT vector::text FROM {table} WHERE vault_id = %s AND space_id = %s ORDER BY random() LIMIT %s"
-        vectors = [row[0] for row in connection.execute(sample, (*largest, count)).fetchall()]
-        query = (
-            f"SELECT memory_id FROM {table} WHERE vault_id = %s AND space_id = %s"
-            f" ORDER BY vector <=> %s::halfvec LIMIT {NEIGHBOURS}"
+        vault, space, has_graph = place
+        sample = (
+            f"SELECT vector::text, vector_dims(vector) FROM {vectors} WHERE vault_id = %s ORDER BY random() LIMIT %s"
         )
-        for vector in vectors:
+        asked = connection.execute(sample, (vault, count)).fetchall()
+        kind = f"halfvec({asked[0][1]})" if has_graph else "halfvec"
+        query = (
+            f"SELECT memory_id FROM {vectors} WHERE vault_id = '{vault}' AND space_id = '{space}'"
+            f" {'AND NOT in_tail' if has_graph else ''} ORDER BY vector::{kind} <=> %s::{kind} LIMIT {NEIGHBOURS}"
+        )
+        connection.execute(f"SET hnsw.ef_search = {NEIGHBOURS}")
+        for vector, _ in asked:
             started = time.perf_counter()
-            connection.execute(query, (*largest, vector)).fetchall()
+            connection.execute(query, (vector,)).fetchall()
             yield time.perf_counter() - started
 
 
@@ -144,6 +144,20 @@ def _split(bench: Bench) -> tuple[range, range, range]:
     second = first + bench.requests + WARM_UP
     third = second + bench.requests
     return range(first, second), range(second, third), range(third, third + BATCHES * min(BATCH, bench.memories))
+
+
+def _crowd(bench: Bench, numbers: range, outcomes: list[str]) -> Numbers:
+    """Four clients writing at once, each over a connection of its own."""
+
+    def share(offset: int) -> list[float]:
+        with bench.client() as client:
+            return list(_writes(client, bench.author, numbers[offset::CLIENTS], outcomes))
+
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        seconds = [each for taken in pool.map(share, range(CLIENTS)) for each in taken]
+    rate = len(seconds) / (time.perf_counter() - started)
+    return _latencies("write.four", seconds, warm_up=0) | {"write.four.per_second": rate}
 
 
 def _writes(client: HubClient, author: Author, numbers: Iterable[int], outcomes: list[str]) -> Iterator[float]:

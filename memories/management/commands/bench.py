@@ -81,12 +81,11 @@ class Command(BaseCommand):
         # In a hub that is kept, numbers must not repeat those of an earlier run: their texts would be duplicates.
         next_number = size if hub.process else size + int(time.time()) * 1_000
         bench = Bench(hub, author, size, options["requests"], next_number)
-        client = bench.client()
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console) as progress:
+        with Progress(*columns, console=console) as progress, bench.client() as client:
             task = progress.add_task("filling", total=size)
             filling = fill(client, author, size, lambda more: progress.advance(task, more))
-            progress.add_task("waiting for jobs", total=None)
+            progress.update(task, description="waiting for jobs")
             waited = wait_for_jobs(client)
         numbers = measure_floor(bench)
         if filling.written:

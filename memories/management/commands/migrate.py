@@ -15,8 +15,11 @@ class Command(Migrate):
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.applied: list[AppliedMigration] = []
-        super().handle(*args, **options)
-        record_migrations(self.applied)
+        try:
+            super().handle(*args, **options)
+        finally:
+            # Also when a later step failed: those before it are there to stay, each in a transaction of its own.
+            record_migrations(self.applied)
 
     def migration_progress_callback(self, action: str, migration: Any = None, fake: bool = False) -> None:
         super().migration_progress_callback(action, migration, fake)
@@ -25,6 +28,7 @@ class Command(Migrate):
         elif action == "apply_success":
             about = (type(migration).__doc__ or migration.__doc__ or "").strip().splitlines()
             description = about[0] if about else ", ".join(op.describe() for op in migration.operations)
+            description = description or "Changes no table"
             self.applied.append(
                 AppliedMigration(migration.app_label, migration.name, description, self.began, time.time())
             )

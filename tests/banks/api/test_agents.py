@@ -29,3 +29,18 @@ def test_a_write_goes_where_the_key_s_agent_says(api: ApiClient):
     ).json()
     memory = ApiClient(key["key"]).send("POST", "/memories", {"content": "x"}).json()["memory"]
     assert (memory["bank"], memory["agent_id"]) == ("Work", agent["id"])
+
+
+def test_a_retired_agent_s_keys_stop_and_its_memories_stay(api: ApiClient):
+    """DELETE ends the caller, never what it remembered; its name is free again."""
+    agent = api.send("POST", "/agents", {"name": "Scribe"}).json()
+    scopes = ["memories:write", "memories:read"]
+    key = api.send("POST", "/keys", {"name": "k", "agent": "Scribe", "scopes": scopes}).json()
+    scribe = ApiClient(key["key"])
+    memory = scribe.send("POST", "/memories", {"content": "x"}).json()["memory"]
+    assert api.send("DELETE", f"/agents/{agent['id']}").status_code == 204
+    assert scribe.send("GET", "/whoami").status_code == 401
+    assert api.send("GET", f"/memories/{memory['id']}").json()["agent_id"] == agent["id"]
+    assert api.send("GET", f"/agents/{agent['id']}").status_code == 404
+    assert api.send("GET", "/agents").json()["items"] == []
+    assert api.send("POST", "/agents", {"name": "Scribe"}).status_code == 201

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from tests.conftest import ApiClient
 from tests.memories.api.test_memories import write
@@ -29,7 +30,8 @@ def test_a_dry_run_names_candidates_and_changes_nothing(api: ApiClient):
 
 def test_rules_can_be_chosen_and_applying_is_refused(api: ApiClient):
     assert api.send("POST", "/cleanup", {"rules": ["superseded"]}).json()["count"] == 0
-    for body in ({"rules": []}, {"rules": ["everything"]}, {"dry_run": "yes"}, {"force": True}):
+    wrong: list[dict[str, Any]] = [{"rules": []}, {"rules": ["everything"]}, {"dry_run": "yes"}, {"force": True}]
+    for body in wrong:
         assert api.send("POST", "/cleanup", body).status_code == 422
     refused = api.send("POST", "/cleanup", {"dry_run": False})
     assert (refused.status_code, refused.json()["code"]) == (422, "dry_run_only")

@@ -25,7 +25,7 @@ def write(api: ApiClient, content: str = "The hub listens on port 8000.", **more
 
 
 def test_a_written_memory_comes_back_whole(api: ApiClient):
-    """API-05: every write field and what the hub adds."""
+    """API-05, MOD-18, 19, 26, 28…32, 35, 38: every write field and what the hub adds."""
     body = {
         "content": "  Alice prefers green tea.  ",
         "type": "preference",

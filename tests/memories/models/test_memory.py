@@ -60,7 +60,7 @@ def test_a_fraction_is_rounded_or_refused_never_kept(access, value):
 
 def duplicate(memory: Memory, **changed: Any) -> None:
     """A second row like the first, by SQL, with a new id and document number."""
-    columns = [field.column for field in Memory._meta.concrete_fields if field.column not in {"id", "doc_no"}]
+    columns = [str(field.column) for field in Memory._meta.concrete_fields if field.column not in {"id", "doc_no"}]
     given = {"external_write_id": None, **changed}
     copied = [column for column in columns if column not in given]
     names = ", ".join(["id", "doc_no", *given, *copied])

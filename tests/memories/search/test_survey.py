@@ -11,13 +11,13 @@ from django.test.utils import CaptureQueriesContext
 from banks.access import Access
 from memories.rules.filters import MemoryFilter
 from memories.search.facets import Facet
-from memories.search.standing import Standing
+from memories.search.standing import Span, Standing
 from memories.search.survey import survey_memories
 from memories.services.lifecycle import archive_memory
 from tests.factories import remember
 
 pytestmark = pytest.mark.django_db
-FACETS = (Facet.BANK, Facet.TYPE, Facet.AGENT, Facet.IMPORTANCE, Facet.TAG)
+FACETS = (Facet.BANK, Facet.TYPE, Facet.AGENT, Facet.IMPORTANCE)
 
 
 def counts(access: Access, facet: Facet, **wanted: object) -> dict[object, int]:
@@ -32,7 +32,6 @@ def test_labels_are_counted_as_what_they_are(access: Access, other_access: Acces
     assert counts(access, Facet.BANK) == {"Work": 2}
     assert counts(access, Facet.TYPE) == {"fact": 1, "task": 1}
     assert counts(access, Facet.IMPORTANCE) == {4: 2}
-    assert counts(access, Facet.TAG) == {"a": 1, "b": 1}
     assert counts(access, Facet.AGENT) == {None: 2}
 
 
@@ -50,7 +49,7 @@ def test_standing_and_ages(access: Access):
     remember(access, "Here.")
     remember(access, "Here for long.", created_at="2020-01-01T00:00:00Z")
     edge = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
-    found = survey_memories(access, MemoryFilter(), FACETS, {"new": (edge, None), "old": (None, edge)})
+    found = survey_memories(access, MemoryFilter(), FACETS, {"new": Span(edge), "old": Span(before=edge)})
     assert found.standing == {
         Standing.ACTIVE: 2,
         Standing.DRAFTS: 1,

@@ -12,6 +12,7 @@ from memories.services.lifecycle import archive_memory
 from memories.services.revising import DuplicateContent
 from memories.services.writing import write_batch
 from memoryhub.lib.errors import Conflict
+from memoryhub.lib.sealing import Sealed
 from tests.factories import access_of, draft, make_key, remember, write
 
 ID = {"external_write_id": "agent:run123:fact:nextjs-stack"}
@@ -116,11 +117,7 @@ def test_an_untrusted_source_lowers_what_it_rewrites(access):
 def test_a_broken_row_is_mended_by_writing_it_again(access):
     """ENC-20, IDM-04: content that does not open any more counts as different, and is replaced."""
     memory = remember(access, "text", **ID)
-    Memory.objects.filter(pk=memory.pk).update(content=type(raw_of(memory))(b"M\x01damaged"))
+    Memory.objects.filter(pk=memory.pk).update(content=Sealed(b"M\x01damaged"))
     result = write(access, "text", **ID)
     assert result.outcome == Outcome.UPDATED
     assert Memory.objects.get(pk=memory.pk).content == "text"
-
-
-def raw_of(memory: Memory) -> object:
-    return Memory.objects.filter(pk=memory.pk).values_list("content", flat=True).get()

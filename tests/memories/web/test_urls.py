@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 def test_anonymous_visitors_are_sent_to_the_login_page(client: Client, place: str):
     response = client.get(reverse(place))
     assert response.status_code == 302
-    assert response.url.startswith("/accounts/login/?next=")
+    assert response["Location"].startswith("/accounts/login/?next=")
 
 
 @pytest.mark.parametrize("place", PLACES)

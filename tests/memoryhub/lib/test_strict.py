@@ -81,4 +81,4 @@ def test_mistakes_never_quote_what_was_sent():
 def test_it_cannot_be_changed_afterwards():
     """API-05: what was validated is what is used."""
     with pytest.raises(ValueError, match="frozen"):
-        Box.parse({}).count = 2
+        Box.parse({}).count = 2  # type: ignore[misc]

@@ -18,6 +18,7 @@ from memoryhub.middleware import RequestContextMiddleware
 from memoryhub.middleware.faults import answer_fault, server_error
 
 factory = RequestFactory()
+pytestmark = pytest.mark.django_db  # a fault makes the door look at its connections
 
 
 def answered(path: str, view: Callable[[HttpRequest], HttpResponse], **headers: Any) -> HttpResponse:

@@ -1,0 +1,22 @@
+"""Whole words in a memory, whatever its labels say: the text filter of lists, answered by the keyword index."""
+
+from __future__ import annotations
+
+from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+from banks.access import Access
+from memories.search.containing import documents_with_all
+from memoryhub.lib.blindindex import hash_query
+
+
+def holds_words(access: Access, text: str) -> Q | None:
+    """Memories that hold every word of ``text``; None when the index knows none of them as a word (SRC-20)."""
+    terms = hash_query(access.keys.index, text)
+    if not terms:
+        return None
+    holding = RawSQL(
+        "SELECT memory_id FROM memories_memoryindex WHERE vault_id = %s AND doc_no = ANY(%s::int4[])",
+        [access.vault_id, documents_with_all(access, terms)],
+    )
+    return Q(pk__in=holding)

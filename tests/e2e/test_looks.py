@@ -1,0 +1,95 @@
+"""Every page in light and dark, wide and narrow: nothing sticks out, nothing complains, everybody can use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+
+from banks.access import Access
+from banks.services.agents import create_agent
+from banks.services.drafts import AgentDraft
+from memories.models import Job
+from memories.rules.drafts import MemoryChanges
+from memories.services.editing import update_memory
+from tests.e2e.conftest import Tab
+from tests.factories import make_key, remember
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+AXE = (Path(__file__).parent / "vendor/axe/axe.min.js").read_text()
+EVIL = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)>\"'`{{ 7*7 }}</textarea></title><b hx-get=/ hx-trigger=load>"
+)
+LONG = "https://example.org/" + "endless" * 40
+
+
+@pytest.fixture
+def pages(access: Access) -> list[str]:
+    """Addresses of every page of a vault whose every field holds something nasty."""
+    old = remember(access, EVIL + " once", entities=[EVIL], tags=["<b>tag"], session_id=EVIL, user_id=EVIL)
+    memory = remember(
+        access, EVIL, supersedes=str(old.pk), agent_id=EVIL, fact_key=EVIL, extra={EVIL: EVIL}, task_id=EVIL,
+        external_write_id=EVIL, type="episodic", importance=1, created_at="2025-01-01T00:00:00Z",
+    )  # fmt: skip
+    update_memory(access, memory.pk, MemoryChanges(content=EVIL + " again", tags=["<i>"], reason=EVIL))
+    remember(access, LONG, status="draft", tags=["t" * 64])
+    agent = create_agent(access, AgentDraft(name=EVIL[:100], description=EVIL, default_bank="Work"))
+    make_key(access, name=EVIL[:100])
+    Job.objects.create(
+        vault=access.vault, kind="embed_memories", state="running", done=1, total=3, error=EVIL, stage="<b>"
+    )
+    one, other = f"memories/{memory.pk}/", f"memories/{old.pk}/"
+    lists = [
+        "memories/",
+        "memories/?q=script&type=fact&age=7d",
+        "memories/?status=any&archived=any",
+        "memories/?q=none",
+        "memories/?q=banc%3A%3Cb%3E+created%3A" + "endless" * 40 + "+-tag%3A%3Ci%3E+script",
+    ]
+    places = ["", *lists, "memories/new/", one, f"{one}edit/", other, "banks/", "banks/#new", "banks/work/", "agents/"]
+    places += ["agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new", "jobs/", "migrations/", "cleanup/"]
+    places += ["activity/", "connect/", "system/", "memories/none/"]
+    return [f"/{place}" for place in places]
+
+
+def outcome(tab: Tab) -> list[str]:
+    """What axe finds, and whether the page is wider than its window."""
+    tab.page.evaluate(AXE)
+    found = tab.page.evaluate("axe.run().then(result => result.violations.map(v => v.id + ': ' + v.nodes[0].html))")
+    wider = tab.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return [*found, *([f"{wider} px too wide"] if wider > 0 else [])]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (320, "light"), (360, "dark")])
+def test_every_page_fits_and_is_accessible(
+    open_tab: Callable[..., Tab], owner: User, pages: list[str], width: int, scheme: str
+):
+    tab = open_tab(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    faults: dict[str, list[str]] = {}
+    tab.open("/accounts/login/")
+    faults["login"] = outcome(tab)
+    tab.sign_in(owner)
+    for address in pages:
+        tab.open(address)
+        faults[address] = outcome(tab)
+    assert {address: found for address, found in faults.items() if found} == {}
+    assert [text for text in tab.complaints if "404" not in text] == []
+
+
+def test_nothing_anybody_wrote_becomes_markup(open_tab: Callable[..., Tab], owner: User, pages: list[str]):
+    """No dialog opens, no image loads, no policy is violated, nothing asks the server by itself."""
+    tab = open_tab()
+    asked: list[str] = []
+    tab.page.on("request", lambda request: asked.append(request.url))
+    tab.sign_in(owner)
+    for address in pages:
+        page = tab.open(address)
+        page.wait_for_load_state("load")
+        assert page.locator("b[hx-get], img[src=x], main script").count() == 0, address
+    assert page.evaluate("document.title").startswith("Not here")
+    assert [url for url in asked if url.endswith("/x") or not url.startswith(tab.root)] == []
+    assert [text for text in tab.complaints if "404" not in text] == []

@@ -1,0 +1,109 @@
+"""The keyword leg scores exactly as BM25 over the words themselves would, and only what may be seen."""
+
+from __future__ import annotations
+
+from random import Random
+from uuid import UUID
+
+import pytest
+
+from banks.access import Access
+from memories.index.compaction import compact_chunk
+from memories.models import Memory, MemoryIndex
+from memories.rules.bm25 import bm25, corpus_of
+from memories.rules.filters import MemoryFilter
+from memories.search.candidates import allowed
+from memories.search.filtering import matching
+from memories.search.keywords import keyword_leg
+from memories.services.writing import write_batch
+from memoryhub.lib.blindindex import hash_query
+from memoryhub.lib.text import tokenize
+from tests.factories import draft, remember
+
+WORDS = (
+    "tea coffee harbour zeppelin Oslo meeting deploy server red green blue invoice 2024 v2.1 Grüße 東京都 don't".split()
+)
+QUESTIONS = ["tea", "zeppelin in Oslo", "deploy the server v2.1", "東京", "tea tea tea", "nowhere tea", "Grüße don't"]
+
+
+def corpus(size: int = 60) -> list[str]:
+    chance = Random(7)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(1, 40))) + f" n{n}" for n in range(size)]
+
+
+def leg(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200):
+    rows = allowed(matching(access, wanted or MemoryFilter()))
+    assert rows is not None
+    return dict(keyword_leg(access, rows, hash_query(access.keys.index, question), limit).found)
+
+
+def by_words(texts: dict[UUID, str], question: str) -> dict[UUID, float]:
+    """The reference: BM25 in Python over plain words, nothing keyed, nothing packed."""
+    documents = {key: tokenize(text) for key, text in texts.items()}
+    counted = {key: {term: tokens.count(term) for term in tokens} for key, tokens in documents.items()}
+    lengths = {key: len(tokens) for key, tokens in documents.items()}
+    known = corpus_of(list(counted.values()), list(lengths.values()))
+    query = tokenize(question, query=True)
+    scores = {key: bm25(query, counted[key], lengths[key], known) for key in texts}
+    return {key: score for key, score in scores.items() if score > 0}
+
+
+def written(access: Access) -> dict[UUID, str]:
+    write_batch(access, [draft(text) for text in corpus()])
+    return {memory.pk: memory.content for memory in Memory.objects.filter(vault=access.vault)}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("packed", [False, True], ids=["in SQL", "packed"])
+def test_scores_are_those_of_bm25_over_words(access, other_access, question, packed):
+    """CON-07, SRC-03: to nine places, whether documents lie in the tail or are packed; other vaults weigh nothing."""
+    remember(other_access, "tea zeppelin Oslo deploy 東京")
+    texts = written(access)
+    if packed:
+        access.vault.next_doc_no = 10_000
+        assert compact_chunk(access.vault_id, 0) == len(texts)
+    found, expected = leg(access, question), by_words(texts, question)
+    assert found.keys() == expected.keys()
+    assert found
+    for key, score in found.items():
+        assert abs(score - expected[key]) < 1e-9
+    assert list(found) == sorted(found, key=lambda key: (-found[key], key))
+
+
+def test_filters_change_who_is_found_and_not_how_much_words_weigh(access):
+    """SRC-18: a filtered search gives the same scores to those that pass, also when only few do."""
+    texts = written(access)
+    chosen = list(texts)[::7]
+    Memory.objects.filter(pk__in=chosen).update(tags=["chosen"])
+    everybody, few = leg(access, "tea coffee"), leg(access, "tea coffee", MemoryFilter(tag=["chosen"]))
+    assert few == {key: score for key, score in everybody.items() if key in chosen}
+    assert few
+
+
+def test_the_limit_keeps_the_best(access):
+    """SRC-03: ties in the order of their ids."""
+    written(access)
+    everybody = leg(access, "tea")
+    assert list(leg(access, "tea", limit=5).items()) == list(everybody.items())[:5]
+
+
+@pytest.mark.parametrize("question", ["", "the and of", "…", "zzzunknown"])
+def test_a_question_without_a_known_word_finds_nothing(access, question):
+    """SRC-20: rather than everything."""
+    written(access)
+    assert leg(access, question) == {}
+
+
+def test_a_very_long_question_is_answered(access):
+    """API-17: ten thousand characters of words are cut, not refused."""
+    remember(access, "zeppelin")
+    question = "zeppelin " + " ".join(f"word{n}" for n in range(2_000))
+    assert len(leg(access, question[:10_000])) == 1
+
+
+def test_the_index_holds_no_word(access):
+    """CON-07: numbers only, and equal words are equal numbers."""
+    first, second = remember(access, "zeppelin one"), remember(access, "zeppelin two")
+    terms = [set(MemoryIndex.objects.get(memory=memory).terms) for memory in (first, second)]
+    assert len(terms[0] & terms[1]) == 1
+    assert all(-(2**63) <= term < 2**63 for term in terms[0])
