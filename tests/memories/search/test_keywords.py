@@ -35,7 +35,7 @@ def corpus(size: int = 60) -> list[str]:
 def hits(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200) -> KeywordHits:
     rows = allowed(matching(access, wanted or MemoryFilter()))
     assert rows is not None
-    return dict(keyword_leg(access, rows, hash_query(access.keys.index, question), limit).found)
+    return keyword_leg(access, rows, hash_query(access.keys.index, question), limit)
 
 
 def leg(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200) -> Mapping[UUID, float]:
