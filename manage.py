@@ -10,8 +10,9 @@ from pathlib import Path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 
-# Django reads its settings, and with them the data folder, before it reads the options of a command.
-for position, word in enumerate(sys.argv[2:], start=2):
+# Django reads its settings, and with them the data folder, before it reads the options of a command. To `bench`, which
+# has a hub of its own, --data names something else: conversations.
+for position, word in enumerate(sys.argv[2:] if sys.argv[1:2] != ["bench"] else [], start=2):
     if word.startswith("--data="):
         os.environ["MEMORYHUB_DATA"] = word.removeprefix("--data=")
     elif word == "--data" and position + 1 < len(sys.argv):

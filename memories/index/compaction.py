@@ -18,7 +18,7 @@ from memories.index.postings import CHUNK, Occurrence, chunk_of, merged, without
 from memories.models import MemoryIndex, Posting, PostingChunk
 from memoryhub.lib.bulk import insert_rows
 
-type Row = tuple[UUID, int, int, list[int], list[int]]
+type Row = tuple[int, int, int, list[int], list[int]]
 
 
 def chunks_to_compact(vault_id: UUID, next_doc_no: int) -> list[int]:
@@ -49,7 +49,7 @@ def compact_chunk(vault_id: UUID, chunk: int) -> int:
 
 def forget_documents(memory_ids: Sequence[UUID]) -> int:
     """Take memories out of the keyword index, packed or not, in the running transaction; how many rows it held."""
-    rows = MemoryIndex.objects.select_for_update().filter(pk__in=memory_ids)
+    rows = MemoryIndex.objects.select_for_update().filter(memory_id__in=memory_ids)
     by_chunk: dict[tuple[UUID, int], list[MemoryIndex]] = defaultdict(list)
     for row in rows:
         if row.is_compacted:
@@ -58,7 +58,7 @@ def forget_documents(memory_ids: Sequence[UUID]) -> int:
         _lock(vault_id, chunk)
         for row in packed:
             _unpack(vault_id, chunk, row)
-    return MemoryIndex.objects.filter(pk__in=memory_ids).delete()[0]
+    return MemoryIndex.objects.filter(memory_id__in=memory_ids).delete()[0]
 
 
 def _lock(vault_id: UUID, chunk: int) -> None:
@@ -69,7 +69,7 @@ def _lock(vault_id: UUID, chunk: int) -> None:
 def _tail_of(vault_id: UUID, chunk: int) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT memory_id, doc_no, doc_len, terms, tfs FROM memories_memoryindex"
+            "SELECT id, doc_no, doc_len, terms, tfs FROM memories_memoryindex"
             " WHERE vault_id = %s AND NOT is_compacted AND doc_no >= %s AND doc_no < %s FOR UPDATE",
             [vault_id, chunk * CHUNK, (chunk + 1) * CHUNK],
         )

@@ -8,33 +8,52 @@ from uuid import UUID
 
 from memories.index.spaces import ActiveSpace
 from memories.models import Embedding, Memory, MemoryIndex
+from memories.rules.times import MENTIONS_TIME, mentions_time
 from memoryhub.lib.blindindex import index_text
 from memoryhub.lib.text import split_units
 
 
 @dataclass(frozen=True, slots=True)
 class Indexable:
-    """A memory and its plain content, while both are in hand."""
+    """A memory and its plain content, while both are in hand.
+
+    Its first unit has the memory's own document number, the others those from ``more_from`` on: right after it when
+    it is new, elsewhere when it grew.
+    """
 
     memory: Memory
     content: str
+    more_from: int | None = None
+
+    def document(self, unit: int) -> int:
+        """The document number of a unit."""
+        own: int = self.memory.doc_no
+        return own + unit if unit == 0 or self.more_from is None else self.more_from + unit - 1
+
+
+def units_of(content: str) -> list[str]:
+    """What is indexed by itself: pieces of at most 900 characters, at least one."""
+    return split_units(content) or [content]
 
 
 def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryIndex]:
-    """The blind keyword index of each item, tokens keyed before they leave this process (SRC-03)."""
+    """The blind keyword index of each item's units, tokens keyed before they leave this process (SRC-03)."""
     rows = []
     for item in items:
-        indexed = index_text(index_key, item.content)
-        rows.append(
-            MemoryIndex(
-                memory=item.memory,
-                vault_id=item.memory.vault_id,
-                terms=indexed.terms,
-                tfs=indexed.tfs,
-                doc_len=indexed.length,
-                doc_no=item.memory.doc_no,
+        for number, unit in enumerate(units_of(item.content)):
+            indexed = index_text(index_key, unit, [MENTIONS_TIME] if mentions_time(unit) else [])
+            rows.append(
+                MemoryIndex(
+                    memory=item.memory,
+                    vault_id=item.memory.vault_id,
+                    unit=number,
+                    terms=indexed.terms,
+                    tfs=indexed.tfs,
+                    doc_len=indexed.length,
+                    chars=len(unit),
+                    doc_no=item.document(number),
+                )
             )
-        )
     return rows
 
 
@@ -42,7 +61,7 @@ def vector_rows(active: ActiveSpace, items: Sequence[Indexable]) -> list[Embeddi
     """One vector for every unit of every item, embedded in one call (ENC-11). Raises ProviderError."""
     units: list[tuple[UUID, UUID, int, str]] = []
     for item in items:
-        for number, unit in enumerate(split_units(item.content) or [item.content]):
+        for number, unit in enumerate(units_of(item.content)):
             units.append((item.memory.vault_id, item.memory.pk, number, unit))
     if not units:
         return []

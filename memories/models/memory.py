@@ -8,6 +8,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 
 from banks.access import Access
 from banks.models import Bank, Vault
@@ -161,7 +162,15 @@ class Memory(models.Model):
         indexes = (
             models.Index(fields=["vault", "-created_at", "-id"], name="memory_newest"),
             models.Index(fields=["vault", "bank", "-created_at"], name="memory_bank_newest"),
-            models.Index(fields=["vault", "session_id"], condition=Q(session_id__isnull=False), name="memory_session"),
+            # In the order of the conversation, so that a turn's neighbours are one step away in it.
+            models.Index(
+                "vault",
+                "session_id",
+                Coalesce("event_at", "created_at"),
+                "doc_no",
+                condition=Q(session_id__isnull=False),
+                name="memory_session",
+            ),
             models.Index(fields=["vault", "superseded_by"], condition=~Q(superseded_by=None), name="memory_superseded"),
             models.Index(
                 fields=["vault", "id"], condition=Q(index_state__in=["pending", "failed"]), name="memory_not_indexed"

@@ -19,27 +19,36 @@ INDEX_VERSION = 1
 
 
 class MemoryIndex(models.Model):
-    """The blind keyword index of one memory: HMAC'd tokens, their counts, the length in tokens (CON-07, SRC-03).
+    """The blind keyword index of one unit of a memory: HMAC'd tokens, their counts, lengths (CON-07, SRC-03).
 
-    A table of its own because it changes only with the content, while the memory's row is touched by every recall.
+    A unit is a document of its own with a number of its own; a memory counts as its best one. A table of its own
+    because it changes only with the content, while the memory's row is touched by every recall.
     """
 
-    memory: models.OneToOneField[Any, Any] = models.OneToOneField(
-        Memory, models.CASCADE, primary_key=True, related_name="keyword_index", db_constraint=False
+    id = models.BigAutoField(primary_key=True)
+    memory: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Memory, models.CASCADE, related_name="keyword_index", db_constraint=False, db_index=False
     )
     vault: models.ForeignKey[Any, Any] = models.ForeignKey(
         Vault, models.CASCADE, related_name="+", db_constraint=False, db_index=False
     )
+    unit = models.PositiveSmallIntegerField(default=0)
     terms = ArrayField(models.BigIntegerField(), default=list)
     tfs = ArrayField(models.SmallIntegerField(), default=list)
     doc_len = models.IntegerField(default=0)
+    #: The unit's length in characters: a window of neighbours is measured without opening what is sealed.
+    chars = models.PositiveSmallIntegerField(default=0)
     doc_no = models.IntegerField()
     #: Its tokens are in the packed postings; until then it is found by the GIN index below.
     is_compacted = models.BooleanField(default=False)
     index_version = models.PositiveSmallIntegerField(default=INDEX_VERSION)
 
     class Meta:
-        constraints = (VaultReference(field="memory", to="memories.Memory", name="memoryindex_memory_same_vault"),)
+        constraints = (
+            VaultReference(field="memory", to="memories.Memory", name="memoryindex_memory_same_vault"),
+            models.UniqueConstraint(fields=["memory", "unit"], name="memoryindex_once"),
+            models.UniqueConstraint(fields=["vault", "doc_no"], include=["memory"], name="memoryindex_doc_no"),
+        )
         # Token hashes are keyed per vault, so equal hashes mean equal vaults: no vault column is needed in the first.
         indexes = (
             GinIndex(fields=["terms"], condition=models.Q(is_compacted=False), name="memoryindex_tail_terms"),
@@ -52,7 +61,7 @@ class MemoryIndex(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"keyword index of {self.pk}"
+        return f"keyword index of unit {self.unit} of {self.memory_id}"
 
 
 class EmbeddingSpace(models.Model):

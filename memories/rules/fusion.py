@@ -1,21 +1,22 @@
-"""Putting the legs of a search together: each leg's scores divided by its best, weighted and summed.
+"""Putting the legs of a search together.
 
-Measured better than rank fusion on conversations, because it keeps how sure each leg is.
+Every leg gives each candidate a number; NaN says that the leg did not find it. Profile ``balanced`` divides each leg
+by its best and adds them up, weighted: measured better than rank fusion on conversations, because it keeps how sure
+each leg is. Profile ``seed`` adds up weighted reciprocal ranks (SRC-05, CON-14).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 
-class Ordered(Protocol):
-    """An id: hashable, and comparable so that ties break the same way every time."""
+type Numbers = NDArray[np.float64]
+type Legs = Mapping[str, Numbers]
 
-    def __lt__(self, other: Any, /) -> bool: ...
-    def __hash__(self) -> int: ...
+RRF_K = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +30,47 @@ class LegScore:
     contribution: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fused[Id: Ordered]:
-    """A candidate with its final score, from 0 to the sum of the weights, and each leg's part in it (SRC-16)."""
-
-    id: Id
-    score: float
-    legs: Mapping[str, LegScore]
+def shares(scores: Numbers) -> Numbers:
+    """Each score as a share of the best, from 0 to 1; negative ones and NaN are 0, and so is all when the best is."""
+    positive = np.maximum(np.nan_to_num(scores, nan=0.0), 0.0)
+    best = positive.max(initial=0.0)
+    return positive / best if best > 0 else positive
 
 
-def fuse[Id: Ordered](legs: Mapping[str, Mapping[Id, float]], weights: Mapping[str, float]) -> list[Fused[Id]]:
-    """Every candidate of any leg, best first; equal scores in the order of their ids.
+def ranks(scores: Numbers) -> Numbers:
+    """Place of each score in its leg, 1 for the best, equal scores sharing one; NaN for what the leg did not find."""
+    ordered = np.sort(-scores[~np.isnan(scores)])
+    return np.where(np.isnan(scores), np.nan, np.searchsorted(ordered, -scores) + 1.0)
 
-    `legs` maps a leg's name to its candidates' raw scores (cosine, BM25 …). Negative scores count as 0, and a leg
-    whose best is 0 adds nothing. Raises KeyError for a leg without a weight.
+
+def normalised_sum(legs: Legs, weights: Mapping[str, float]) -> dict[str, Numbers]:
+    """What each leg adds to each candidate's score. Raises KeyError for a leg without a weight."""
+    return {name: weights[name] * shares(scores) for name, scores in legs.items()}
+
+
+def reciprocal_ranks(legs: Legs, weights: Mapping[str, float], k: int = RRF_K) -> dict[str, Numbers]:
+    """The same by rank: weight / (k + rank), 0 where the leg did not find it. Raises KeyError as above."""
+    return {name: weights[name] * np.nan_to_num(1 / (k + ranks(scores)), nan=0.0) for name, scores in legs.items()}
+
+
+def total(parts: Legs, count: int) -> Numbers:
+    """The sum of the parts of ``count`` candidates."""
+    return sum(parts.values(), start=np.zeros(count))
+
+
+def explain(legs: Legs, parts: Legs, weights: Mapping[str, float], place: int) -> dict[str, LegScore]:
+    """Why the candidate at ``place`` stands where it does: every leg that says something of it, at full precision.
+
+    The contributions add up to its score (SRC-16).
     """
-    parts: dict[Id, dict[str, LegScore]] = {}
-    for name, scores in legs.items():
-        weight = weights[name]
-        best = max(scores.values(), default=0.0)
-        ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-        for rank, (candidate, score) in enumerate(ranked, 1):
-            share = max(score, 0.0) / best if best > 0 else 0.0
-            parts.setdefault(candidate, {})[name] = LegScore(score, rank, share, weight, weight * share)
-    fused = [Fused(item, math.fsum(leg.contribution for leg in found.values()), found) for item, found in parts.items()]
-    return sorted(fused, key=lambda hit: (-hit.score, hit.id))
+    return {
+        name: LegScore(
+            score=float(scores[place]),
+            rank=int(np.count_nonzero(scores > scores[place])) + 1,
+            normalised=float(shares(scores)[place]),
+            weight=weights[name],
+            contribution=float(parts[name][place]),
+        )
+        for name, scores in legs.items()
+        if parts[name][place] != 0 or (scores[place] != 0 and not np.isnan(scores[place]))
+    }

@@ -62,6 +62,11 @@ def _share(default: float, group: Group, meaning: str, levels: tuple[Level, ...]
     return _key(default, group, meaning, levels, ge=0.0, le=1.0, **more)
 
 
+def _weight(default: float, what: str) -> Any:
+    """How much a part of the profile ``balanced`` counts; fitted by ``manage.py bench recall --fit``."""
+    return _key(default, Group.SEARCH, f"Weight in a balanced search: {what}.", CALL, ge=0.0, le=10.0)
+
+
 class Settings(BaseModel):
     """All settings with their defaults; field names are the keys."""
 
@@ -111,7 +116,7 @@ class Settings(BaseModel):
         100, Group.DEDUP, "Preferences shorter than this are compared exactly only.", BANK, ge=0, le=1_000
     )
 
-    search_profile: Literal["balanced", "seed"] = _later(
+    search_profile: Literal["balanced", "seed"] = _key(
         "balanced", Group.SEARCH, "How the legs of a search are put together.", CALL
     )
     search_top_k: int = _key(10, Group.SEARCH, "How many results a search returns.", CALL, ge=1, le=200)
@@ -122,17 +127,24 @@ class Settings(BaseModel):
     candidate_limit: int = _key(
         100, Group.SEARCH, "How many candidates each leg of a search contributes.", CALL, ge=10, le=1_000
     )
-    semantic_weight: float = _key(1.0, Group.SEARCH, "Weight of the semantic leg.", CALL, ge=0.0, le=10.0)
-    keyword_weight: float = _key(1.0, Group.SEARCH, "Weight of the keyword leg.", CALL, ge=0.0, le=10.0)
-    decay_half_life_days: int = _later(
+    keyword_weight: float = _weight(0.25, "the words of the question in a memory, by BM25")
+    semantic_weight: float = _weight(1.0, "how near a memory's meaning is")
+    keyword_window_weight: float = _weight(1.8, "words in a memory together with what was said around it")
+    semantic_window_weight: float = _weight(0.5, "meaning of a memory together with what was said around it")
+    coverage_weight: float = _weight(0.2, "the share of the question's words that a memory has")
+    date_weight: float = _weight(1.5, "the dates a question names")
+    time_weight: float = _weight(0.6, "a memory that mentions a time, when the question asks for one")
+    author_weight: float = _weight(0.85, "memories of the one person or thing that a question names")
+    first_person_weight: float = _weight(1.9, "what people said themselves, when a question says I or my")
+    decay_half_life_days: int = _key(
         30,
         Group.SEARCH,
-        "After so many days a memory counts half when ranked; 0 switches decay off.",
+        "Profile seed: after so many days a memory counts half; 0 switches decay off.",
         CALL,
         ge=0,
         le=3_650,
     )
-    mmr_lambda: Share = _share(0.7, Group.SEARCH, "1 ranks by relevance only, 0 by variety only.", CALL, planned=True)
+    mmr_lambda: Share = _share(0.7, Group.SEARCH, "Profile seed: 1 ranks by relevance only, 0 by variety only.", CALL)
     use_llm_for_relevance: bool = _later(False, Group.SEARCH, "Let a language model re-rank the candidates.", CALL)
     llm_skip_relevance_threshold: Share = _share(
         0.93, Group.SEARCH, "No re-ranking when every candidate is at least this similar.", CALL, planned=True

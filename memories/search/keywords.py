@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -26,7 +26,7 @@ type Packed = dict[int, list[tuple[int, Postings]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Corpus:
+class Corpus:
     """What BM25 weighs with, over packed documents and tail together; ``idf`` in the order of the terms."""
 
     idf: Sequence[float]
@@ -39,47 +39,39 @@ class _Scored:
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
+    corpus: Corpus
 
 
-def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int) -> dict[UUID, float]:
-    """Memory → BM25, for the best ones that pass the filters, exactly as if those had been applied before ranking."""
+@dataclass(frozen=True, slots=True)
+class KeywordHits:
+    """Memory → BM25 of its best unit, best first, and what it was weighed with (the first 48 terms)."""
+
+    found: Mapping[UUID, float]
+    corpus: Corpus
+
+
+def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int) -> KeywordHits:
+    """The best memories that pass the filters, exactly as if those had been applied before ranking."""
     terms = list(terms)[:QUERY_TERMS_MAX]
     if not terms:
-        return {}
+        return KeywordHits({}, Corpus([], 1.0))
     scored = _score(access, terms)
     found: dict[UUID, float] = {}
     for documents, scores in _slices(scored):
         by_number = dict(zip(documents.tolist(), scores.tolist(), strict=True))
-        passing = run(_PASSING, rows, {"vault": access.vault_id, "documents": list(by_number)})
-        found |= {memory_id: by_number[number] for memory_id, number in passing}
+        for memory_id, number in run(_PASSING, rows, {"vault": access.vault_id, "documents": list(by_number)}):
+            found[memory_id] = max(by_number[number], found.get(memory_id, 0.0))
         if len(found) >= limit:
             break
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])
-
-
-def documents_with_all(access: Access, terms: Sequence[int]) -> list[int]:
-    """Numbers of the documents that hold every term, for a list's text filter."""
-    packed = read_postings(access, terms)
-    common: NDArray[np.int64] | None = None
-    for term in terms:
-        holding = np.concatenate(
-            [part.offsets.astype(np.int64) + chunk * CHUNK for chunk, part in packed.get(term, [])] or [_NONE]
-        )
-        common = holding if common is None else np.intersect1d(common, holding, assume_unique=True)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT doc_no FROM memories_memoryindex WHERE vault_id = %s AND NOT is_compacted AND terms @> %s::int8[]",
-            [access.vault_id, list(terms)],
-        )
-        fresh = [number for (number,) in cursor.fetchall()]
-    return [*(common if common is not None else _NONE).tolist(), *fresh]
+    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return KeywordHits(dict(best), scored.corpus)
 
 
 _NONE: NDArray[np.int64] = np.array([], np.int64)
 
 _PASSING = """
-    SELECT m.id, m.doc_no FROM memories_memory m
-    WHERE m.vault_id = %(vault)s AND m.doc_no = ANY(%(documents)s) AND m.id IN (<allowed>)
+    SELECT i.memory_id, i.doc_no FROM memories_memoryindex i
+    WHERE i.vault_id = %(vault)s AND i.doc_no = ANY(%(documents)s) AND i.memory_id IN (<allowed>)
 """
 
 
@@ -104,11 +96,11 @@ def _score(access: Access, terms: Sequence[int]) -> _Scored:
     numbers, sums = _sum_postings(terms, packed, corpus)
     all_numbers, all_scores = np.concatenate([numbers, documents]), np.concatenate([sums, scores])
     order = np.lexsort((all_numbers, -all_scores))
-    return _Scored(all_numbers[order], all_scores[order])
+    return _Scored(all_numbers[order], all_scores[order], corpus)
 
 
 def _sum_postings(
-    terms: Sequence[int], packed: Packed, corpus: _Corpus
+    terms: Sequence[int], packed: Packed, corpus: Corpus
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """A document occurs once in a term, so adding whole arrays term by term is right."""
     if not packed:
@@ -127,7 +119,7 @@ def _sum_postings(
 
 def _tail(
     access: Access, terms: Sequence[int], packed: Packed
-) -> tuple[_Corpus, NDArray[np.int64], NDArray[np.float64]]:
+) -> tuple[Corpus, NDArray[np.int64], NDArray[np.float64]]:
     """Score what is not packed yet, and learn from the same statement what the whole corpus looks like."""
     named: dict[str, Any] = {"vault": access.vault_id, "terms": list(terms), "base": K1 * (1 - B), "norm": K1 * B}
     for place, term in enumerate(terms):
@@ -137,7 +129,7 @@ def _tail(
         (_, _, idf, mean_length), *hits = cursor.fetchall()
     documents = np.array([hit[0] for hit in hits], np.int64)
     scores = np.array([hit[1] for hit in hits], np.float64)
-    return _Corpus(idf, mean_length), documents, scores
+    return Corpus(idf, mean_length), documents, scores
 
 
 def _tail_statement(count: int) -> str:

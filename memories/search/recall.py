@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from uuid import UUID
 
 import structlog
 
 from banks.access import Access, KeyScope
 from memories.index.spaces import ActiveSpace, active_space
 from memories.models import Memory
-from memories.models.effective import effective_settings
+from memories.models.effective import config_version, remembered_settings
 from memories.rules.calibration import own_cosine
 from memories.rules.filters import SearchQuery
-from memories.rules.fusion import Fused, LegScore, fuse
+from memories.rules.fusion import LegScore
 from memories.rules.vocabulary import Trust
+from memories.search.balanced import balanced
 from memories.search.candidates import Allowed, allowed
 from memories.search.filtering import matching
 from memories.search.keywords import keyword_leg
 from memories.search.meaning import Nearest, semantic_leg
+from memories.search.question import Asked, Found, Meaning
+from memories.search.ranking import Ranking
 from memories.search.reading import with_relations
+from memories.search.seedprofile import seed
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
 
 log = structlog.get_logger(__name__)
-SEMANTIC, KEYWORD = "semantic", "keyword"
+_PROFILES: Mapping[str, Callable[[Asked, Found], Ranking]] = {"balanced": balanced, "seed": seed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +53,6 @@ class SearchAnswer:
     took_ms: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Everything the legs need: who asks, what, under which settings, among which rows."""
-
-    access: Access
-    query: SearchQuery
-    settings: Mapping[str, Any]
-    rows: Allowed
-
-
 def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
     """The memories that answer ``query``, best first. Needs memories:read. Raises UnknownBank.
 
@@ -67,16 +60,30 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
     """
     access.require(KeyScope.MEMORIES_READ)
     started = time.perf_counter()
-    settings = {key: effective.value for key, effective in effective_settings(access).items()}
     answer = SearchAnswer()
-    rows = _allowed(access, query, settings)
-    if rows is not None:
-        asked = _Asked(access, query, settings, rows)
-        legs = {SEMANTIC: _semantic(asked, answer), KEYWORD: _keyword(asked)}
-        weights = {SEMANTIC: settings["semantic_weight"], KEYWORD: settings["keyword_weight"]}
-        answer.hits = _cut(access, fuse(legs, weights), query.top_k, answer)
+    asked = understand(access, query)
+    if asked is not None:
+        ranking = _PROFILES[asked.settings["search_profile"]](asked, ask_legs(asked, answer))
+        answer.hits = _cut(access, ranking, query.top_k, answer)
     answer.took_ms = round((time.perf_counter() - started) * 1000, 3)
     return answer
+
+
+def understand(access: Access, query: SearchQuery) -> Asked | None:
+    """The question with the settings that hold for it; None when no memory can pass its filters."""
+    version = config_version(access.vault_id)
+    settings = remembered_settings(access, version)
+    rows = _allowed(access, query, settings)
+    return None if rows is None else Asked(access, query, settings, rows, version)
+
+
+def ask_legs(asked: Asked, answer: SearchAnswer) -> Found:
+    """What each leg finds; what could not take part is noted in the answer."""
+    access, limit = asked.access, asked.settings["candidate_limit"]
+    words = asked.settings["keyword_index"]
+    terms = hash_query(access.keys.index, asked.query.query) if words else []
+    keyword = keyword_leg(access, asked.rows, terms, limit)
+    return Found(tuple(terms), keyword, _meaning(asked, answer))
 
 
 def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) -> Allowed | None:
@@ -86,45 +93,40 @@ def _allowed(access: Access, query: SearchQuery, settings: Mapping[str, Any]) ->
     return allowed(matching(access, wanted))
 
 
-def _semantic(asked: _Asked, answer: SearchAnswer) -> dict[UUID, float]:
+def _meaning(asked: Asked, answer: SearchAnswer) -> Meaning | None:
     try:
-        space = active_space(asked.access.vault_id) if asked.settings["embeddings"] else None
+        wanted = asked.settings["embeddings"]
+        space = active_space(asked.access.vault_id, asked.version) if wanted else None
         if space is not None:
-            return semantic_leg(asked.access, asked.rows, _nearest(space, asked))
+            (vector,) = space.embedder.embed([asked.query.query])
+            found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector.tolist()))
+            return Meaning(found, space, vector)
     except ProviderError as error:
         log.warning("semantic_leg_skipped", vault_id=str(asked.access.vault_id), error=error.code)
     answer.degraded.append("embeddings")
-    return {}
+    return None
 
 
-def _nearest(space: ActiveSpace, asked: _Asked) -> Nearest:
+def _nearest(space: ActiveSpace, asked: Asked, vector: Sequence[float]) -> Nearest:
     given = asked.query.threshold
     threshold = asked.settings["search_threshold"] if given is None else given
-    (vector,) = space.embedder.embed([asked.query.query])
     floor = own_cosine(space.embedder.name, space.embedder.model, threshold)
-    return Nearest(space.space_id, vector.tolist(), floor, asked.settings["candidate_limit"], space.has_graph)
+    return Nearest(space.space_id, vector, floor, asked.settings["candidate_limit"], space.has_graph)
 
 
-def _keyword(asked: _Asked) -> dict[UUID, float]:
-    if not asked.settings["keyword_index"]:
-        return {}
-    access = asked.access
-    terms = hash_query(access.keys.index, asked.query.query)
-    return keyword_leg(access, asked.rows, terms, asked.settings["candidate_limit"])
-
-
-def _cut(access: Access, fused: list[Fused[UUID]], top_k: int, answer: SearchAnswer) -> list[Hit]:
+def _cut(access: Access, ranking: Ranking, top_k: int, answer: SearchAnswer) -> list[Hit]:
     """The best ``top_k`` that can be opened; one broken row costs itself, not the search (ENC-20, DEF-10)."""
     hits: list[Hit] = []
-    for start in range(0, len(fused), top_k):
-        page = fused[start : start + top_k]
-        rows = with_relations(Memory.objects.in_vault(access.vault_id)).in_bulk([item.id for item in page])
-        for item in page:
-            memory = rows.get(item.id)
+    for start in range(0, len(ranking.memories), top_k):
+        page = range(start, min(start + top_k, len(ranking.memories)))
+        ids = [ranking.memories[place] for place in page]
+        rows = with_relations(Memory.objects.in_vault(access.vault_id)).in_bulk(ids)
+        for place in page:
+            memory = rows.get(ranking.memories[place])
             if memory is None or len(hits) == top_k:
                 continue
             if _opens(memory):
-                hits.append(Hit(memory, item.score, item.legs))
+                hits.append(Hit(memory, ranking.scores[place], ranking.explain(place)))
             else:
                 answer.unreadable += 1
         if len(hits) == top_k:

@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.db.models.expressions import RawSQL
 
 from banks.access import Access
-from memories.search.keywords import documents_with_all
+from memories.search.containing import documents_with_all
 from memoryhub.lib.blindindex import hash_query
 
 
@@ -15,4 +15,7 @@ def holds_words(access: Access, text: str) -> Q | None:
     terms = hash_query(access.keys.index, text)
     if not terms:
         return None
-    return Q(doc_no__in=RawSQL("SELECT unnest(%s::int4[])", [documents_with_all(access, terms)]))
+    return Q(pk__in=RawSQL(_HOLDING, [access.vault_id, documents_with_all(access, terms)]))
+
+
+_HOLDING = "SELECT memory_id FROM memories_memoryindex WHERE vault_id = %s AND doc_no = ANY(%s::int4[])"

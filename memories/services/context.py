@@ -73,6 +73,17 @@ class WriteContext:
         return keyed_hash(self.access.keys.dedup, content_fingerprint(content).encode(), HASH_BYTES)
 
 
+def extend_documents(vault_id: UUID, count: int) -> int:
+    """The first of ``count`` more document numbers, handed out in the running transaction (a memory that grew)."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE banks_vault SET next_doc_no = next_doc_no + %s WHERE id = %s RETURNING next_doc_no",
+            [count, vault_id],
+        )
+        (after,) = cursor.fetchone()
+    return int(after) - count
+
+
 @dataclass(frozen=True, slots=True)
 class Allocation:
     """The first of the document numbers handed out, and the version of the vault's configuration at that moment."""

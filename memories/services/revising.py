@@ -12,9 +12,9 @@ from django.db import IntegrityError
 
 from banks.access import Access
 from banks.services.audit import Audited, record_audit
-from memories.index.indexing import Indexable
+from memories.index.indexing import Indexable, units_of
 from memories.models import Memory, Revision
-from memories.services.context import WriteContext
+from memories.services.context import WriteContext, extend_documents
 from memories.services.indexing import index_memories
 from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
@@ -102,7 +102,9 @@ def change_memory(context: WriteContext, memory: Memory, change: Change) -> list
     except IntegrityError as error:
         raise translated(error) from error
     if "content" in differing:
-        index_memories(context, [Indexable(memory, memory.content)], replace=True)
+        more = len(units_of(memory.content)) - 1
+        more_from = extend_documents(context.access.vault_id, more) if more else None
+        index_memories(context, [Indexable(memory, memory.content, more_from)], replace=True)
     return differing
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from django.db import IntegrityError, OperationalError, transaction
 from banks.access import Access, KeyScope
 from banks.models import AuditEntry
 from banks.services.audit import Audited, audit_entry
-from memories.index.indexing import Indexable
+from memories.index.indexing import Indexable, units_of
 from memories.models import Memory
 from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import lower
@@ -70,11 +71,14 @@ def write_successor(access: Access, old_id: str, draft: MemoryDraft) -> WriteRes
 def write_batch(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
     """Write many in one transaction; an item that cannot be written fails alone, in its place (DUP-26)."""
     access.require(KeyScope.MEMORIES_WRITE)
-    given = allocate_documents(access.vault_id, len(drafts))
+    units = [len(units_of(draft.content)) for draft in drafts]
+    given = allocate_documents(access.vault_id, sum(units))
     context = WriteContext(access, given.config_version)
     # Asked before the transaction: each may open short ones of its own.
     _ = context.settings, context.space
-    return _despite_races(lambda: _Batch(context, given.first_doc_no).write(drafts))
+    last = given.first_doc_no + sum(units)
+    numbers = [last - count for count in accumulate(reversed(units))][::-1]
+    return _despite_races(lambda: _Batch(context, [*numbers, last]).write(drafts))
 
 
 class _Raced(Exception):
@@ -108,31 +112,32 @@ def _locked(memory: Memory) -> Memory:
 class _Batch:
     """One attempt. Plain new memories are collected and inserted together; everything else is settled one by one."""
 
-    def __init__(self, context: WriteContext, first_doc_no: int) -> None:
+    def __init__(self, context: WriteContext, numbers: Sequence[int]) -> None:
+        """``numbers``: the first document number of each draft, and the one after the last."""
         self.context = context
         self.access = context.access
-        self.first_doc_no = self.next_doc_no = first_doc_no
+        self.numbers = numbers
         self.fresh: list[Prepared] = []
         self.audit: list[AuditEntry] = []
         self.by_external_id: dict[str, Memory] = {}
         self.by_identity: dict[tuple[Any, ...], Memory] = {}
 
     def write(self, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
-        prepared = [self._prepared(draft) for draft in drafts]
+        prepared = [self._prepared(*each) for each in zip(drafts, self.numbers, strict=False)]
         self._look_up([item for item in prepared if isinstance(item, Prepared)])
         results: list[WriteResult | HubError] = []
         for item in prepared:
             results.append(item if isinstance(item, HubError) else self._settle(item))
         self._insert_fresh()
         insert_rows(self.audit)
-        remember_upkeep(self.access.vault_id, self.first_doc_no, len(drafts))
+        remember_upkeep(self.access.vault_id, self.numbers[0], self.numbers[-1] - self.numbers[0])
         return results
 
-    def _prepared(self, draft: MemoryDraft) -> Prepared | HubError:
+    def _prepared(self, draft: MemoryDraft, number: int) -> Prepared | HubError:
         try:
             target = self._target(draft)
             item = prepare(self.context, draft, target)
-            item.memory.doc_no, self.next_doc_no = self.next_doc_no, self.next_doc_no + 1
+            item.memory.doc_no = number
         except HubError as error:
             return error
         return item

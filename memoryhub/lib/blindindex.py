@@ -56,10 +56,15 @@ def hash_terms(key: bytes, tokens: Iterable[str]) -> dict[int, int]:
     return {hash_term(token): min(count, MAX_TERM_FREQUENCY) for token, count in Counter(tokens).items()}
 
 
-def index_text(key: bytes, text: str) -> IndexedText:
-    """The row of the keyword index for a text; `length` is what BM25 calls the document length."""
+def hash_mark(key: bytes, mark: str) -> int:
+    """The hash of something a text is found by that is none of its words; no text can hold it as a word."""
+    return _hasher(key)(f"\0{mark}")
+
+
+def index_text(key: bytes, text: str, marks: Iterable[str] = ()) -> IndexedText:
+    """The row of the keyword index for a text; `length`, in words, is what BM25 calls the document length."""
     tokens = tokenize(text)
-    hashed = sorted(hash_terms(key, tokens).items())
+    hashed = sorted((hash_terms(key, tokens) | {hash_mark(key, mark): 1 for mark in marks}).items())
     return IndexedText([term for term, _ in hashed], [frequency for _, frequency in hashed], len(tokens))
 
 

@@ -51,6 +51,14 @@ class Embedder(Protocol):
         """Unit vectors, float32 of shape (len(texts), dimensions), in the order given. Raises ProviderError."""
 
 
+@runtime_checkable
+class Emphasising(Protocol):
+    """An embedder whose vectors are sums over words, so that a question's rare words can be made to count more."""
+
+    def emphasise(self, words: Sequence[str], weights: Sequence[float]) -> NDArray[np.float32]:
+        """The unit vector of the words, each weighed; positive weights, at least one word."""
+
+
 def unit(vectors: Vectors) -> Vectors:
     """Each row divided by its length. Raises ProviderError when a row is zero or not finite, so no cosine is NaN."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

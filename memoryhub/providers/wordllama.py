@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
@@ -51,6 +52,14 @@ class WordLlamaEmbedder:
             for row, encoding in enumerate(tokenizer.encode_batch_fast(batch, add_special_tokens=False), start):
                 matrix.take(encoding.ids or [0], axis=0, mode="clip").mean(axis=0, out=vectors[row])
         return unit(vectors)
+
+    def emphasise(self, words: Sequence[str], weights: Sequence[float]) -> NDArray[np.float32]:
+        """The unit vector of the words, each weighed. Raises ProviderError."""
+        tokenizer, matrix = self._loaded or self._load()
+        encodings = tokenizer.encode_batch_fast(list(words), add_special_tokens=False)
+        means = [matrix.take(encoding.ids or [0], axis=0, mode="clip").mean(axis=0) for encoding in encodings]
+        together: NDArray[np.float32] = unit(np.asarray(weights, np.float32)[None, :] @ np.stack(means))[0]
+        return together
 
     def _load(self) -> tuple[Tokenizer, Vectors]:
         with self._lock:

@@ -33,8 +33,15 @@ WITHOUT: dict[str, tuple[str, ...]] = {
     "a step of a verb that has checked; it writes for a vault and returns nothing of it": (
         "memories/services/contention.py:lock_chains",
         "memories/services/context.py:allocate_documents",
+        "memories/services/context.py:extend_documents",
         "memories/services/jobs.py:enqueue_job",
         "memories/services/upkeep.py:remember_upkeep",
+    ),
+    "a stage of search_memories: the Access is in what was asked": (
+        "memories/search/balanced.py:balanced",
+        "memories/search/balanced.py:weighed",
+        "memories/search/recall.py:ask_legs",
+        "memories/search/seedprofile.py:seed",
     ),
     "it looks only at what it is given": (
         "banks/services/banks.py:name_key",
@@ -42,6 +49,10 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/filtering.py:is_recallable",
         "memories/search/candidates.py:allowed",
         "memories/search/candidates.py:run",
+        "memories/search/features.py:features",
+        "memories/search/ranking.py:best_units",
+        "memories/search/windows.py:directions",
+        "memories/search/windows.py:windows_of",
         "memories/search/reading.py:with_relations",
         "memories/services/contention.py:despite_deadlocks",
         "memories/services/contention.py:is_deadlock",

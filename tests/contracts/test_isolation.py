@@ -136,8 +136,8 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
 STEPS = {
     "it works on what a verb has already looked up through its Access": (
         "audit_entry record_audit pick_bank conditions narrowed facets_of labelled matching head_of semantic_leg "
-        "keyword_leg documents_with_all memories_with_phrases holds_words read_postings understand "
-        "understand_text terms_condition"
+        "keyword_leg documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
+        "understand understand_text terms_condition"
     ),
     "it does the hub's own work for the vault of its job": "embed_memories give_up keep_index",
     "it has tests of its own, and names nothing by id": (

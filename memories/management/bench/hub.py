@@ -38,6 +38,7 @@ class Hub:
     username: str = ""
     password: str = ""
     database_url: str | None = None
+    data: Path | None = None
     process: int | None = None
 
 
@@ -68,6 +69,7 @@ def throwaway_hub(*options: str) -> Iterator[Hub]:
             username=bootstrap["admin_username"],
             password=bootstrap["admin_password"],
             database_url=locate(data).database_url,
+            data=data,
             process=child.process.pid,
         )
     finally:

@@ -17,8 +17,10 @@ from memories.management.bench.client import BenchFailed
 from memories.management.bench.hub import Hub, throwaway_hub
 from memories.management.bench.load import fill, wait_for_jobs
 from memories.management.bench.measure import MEASURES, Bench, Numbers, measure_floor, measure_memory
+from memories.management.bench.recall import measure_recall, measure_recall_elsewhere
 from memories.management.bench.report import as_json, as_text
 from memories.management.bench.words import Author
+from memoryhub.lib.errors import HubError
 
 
 class Command(BaseCommand):
@@ -28,15 +30,23 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("what", nargs="+", choices=[*MEASURES], help="what to measure; the vault is filled once")
+        parser.add_argument("what", nargs="+", choices=[*MEASURES, "recall"], help="what to measure")
         parser.add_argument("--memories", type=int, default=10_000, metavar="N", help="size of the vault (10,000)")
         parser.add_argument("--requests", type=int, default=400, metavar="N", help="calls per measurement (400)")
         parser.add_argument("--seed", type=int, default=1, help="equal seeds write equal memories")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers here as well")
         parser.add_argument("--url", help="measure a hub that runs already; it will keep what is written")
         parser.add_argument("--key", help="API key for --url, with the scope import")
+        quality = parser.add_argument_group("recall", "what is found of what should be")
+        quality.add_argument("--data", type=Path, nargs="+", metavar="FILE", help="conversations with questions")
+        quality.add_argument("--together", action="store_true", help="all of a file's conversations in one vault")
+        quality.add_argument("--fit", action="store_true", help="fit the weights instead (give every file)")
+        quality.add_argument("--here", action="store_true", help="in the hub of MEMORYHUB_DATA, which keeps it")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if "recall" in options["what"]:
+            self._recall(options)
+            return
         if bool(options["url"]) != bool(options["key"]):
             raise CommandError("Give --url and --key together, or neither.")
         given = Hub(options["url"].rstrip("/"), options["key"]) if options["url"] else None
@@ -50,6 +60,21 @@ class Command(BaseCommand):
         if options["json"]:
             options["json"].write_text(json.dumps(as_json(options["memories"], numbers), indent=2) + "\n")
             self.stdout.write(f"The same numbers are in {options['json']}.")
+
+    def _recall(self, options: dict[str, Any]) -> None:
+        if options["what"] != ["recall"] or not options["data"]:
+            raise CommandError("`bench recall` stands alone and needs --data FILE.")
+        files = [path.resolve() for path in options["data"]]
+        flags = [f"--{flag}" for flag in ("together", "fit") if options[flag]]
+        try:
+            if options["here"]:
+                console = Console(stderr=True)
+                told = measure_recall(files, together=options["together"], fitting=options["fit"], console=console)
+                self.stdout.write(told)
+            else:
+                measure_recall_elsewhere([*flags, "--data", *map(str, files)])
+        except HubError as error:
+            raise CommandError(error.message) from error
 
     def _measure(self, hub: Hub, options: dict[str, Any], console: Console) -> Numbers:
         author, size = Author(options["seed"]), options["memories"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import BooleanOptionalAction
 from pathlib import Path
@@ -13,7 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from memories.management.operator import open_vault
-from memories.rules.conversations import ConversationsUnreadable, ImportChoices, read_conversations
+from memories.management.reading import read_json
+from memories.rules.conversations import ImportChoices, read_conversations
 from memories.services.conversations import ImportReport, import_conversations
 from memoryhub.lib.sealing import gate
 
@@ -74,17 +74,3 @@ class Command(BaseCommand):
         self.stdout.write(told + ", ".join(f"{count} {what}" for what, count in parts.items() if count) + ".")
         for failure in report.failed[:FAILURES_SHOWN]:
             self.stderr.write(f"  {failure}")
-
-
-def read_json(path: Path) -> Any:
-    """The parsed file. Raises ConversationsUnreadable in one sentence."""
-    try:
-        return json.loads(path.read_bytes())
-    except OSError as error:
-        raise ConversationsUnreadable(f"{path} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise ConversationsUnreadable(f"{path} is not text in UTF-8.") from None
-    except json.JSONDecodeError as error:
-        raise ConversationsUnreadable(f"{path} is not JSON (line {error.lineno}: {error.msg}).") from None
-    except RecursionError:
-        raise ConversationsUnreadable(f"{path} is nested too deeply to be a file of conversations.") from None

@@ -34,7 +34,8 @@ def test_a_search_finds_and_says_why(api: ApiClient, remembered: dict[str, str])
     best = answer["results"][0]
     assert best["id"] == remembered["Alice prefers green tea in the morning."]
     assert best["score"] > 0
-    assert set(best["scores"]) <= {"semantic", "keyword"}
+    assert {"semantic", "keyword"} <= set(best["scores"])
+    assert sum(leg["contribution"] for leg in best["explain"].values()) == pytest.approx(best["score"])
     assert best["explain"]["keyword"]["rank"] == 1
     assert (answer["degraded"], answer["unreadable"]) == ([], 0)
     assert answer["took_ms"] > 0

@@ -1,71 +1,65 @@
-"""Normalised-score fusion: what each leg adds, and the same order every time."""
+"""Legs put together, by shares of their best or by reciprocal ranks; every hit adds up (SRC-05, SRC-16)."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from memories.rules.fusion import fuse
+from memories.rules.fusion import RRF_K, explain, normalised_sum, ranks, reciprocal_ranks, shares, total
 
-EVEN = {"semantic": 1.0, "keyword": 1.0}
-
-
-def test_each_leg_counts_as_a_share_of_its_best():
-    """SRC-16: every hit says what each leg added."""
-    fused = fuse({"semantic": {"a": 0.8, "b": 0.4}, "keyword": {"b": 6.0, "c": 3.0}}, {"semantic": 1.0, "keyword": 0.5})
-    assert [(hit.id, hit.score) for hit in fused] == [("a", 1.0), ("b", 1.0), ("c", 0.25)]
-    b = fused[1].legs
-    assert (b["semantic"].score, b["semantic"].rank, b["semantic"].normalised, b["semantic"].contribution) == (
-        0.4,
-        2,
-        0.5,
-        0.5,
-    )
-    assert (b["keyword"].score, b["keyword"].rank, b["keyword"].weight, b["keyword"].contribution) == (6.0, 1, 0.5, 0.5)
-    assert set(fused[0].legs) == {"semantic"}
+NAN = float("nan")
+LEGS = {"semantic": np.array([0.8, 0.4, NAN, -0.2]), "keyword": np.array([NAN, 6.0, 3.0, NAN])}
+WEIGHTS = {"semantic": 1.0, "keyword": 0.5}
 
 
-def test_negative_cosines_count_as_nothing():
-    fused = fuse({"semantic": {"a": -0.5, "b": 0.5}}, EVEN)
-    assert [(hit.id, hit.score) for hit in fused] == [("b", 1.0), ("a", 0.0)]
+def test_golden_normalised_sum():
+    """The balanced order: shares of each leg's best, weighted."""
+    parts = normalised_sum(LEGS, WEIGHTS)
+    assert total(parts, 4) == pytest.approx([1.0, 1.0, 0.25, 0.0])
+    assert parts["keyword"] == pytest.approx([0, 0.5, 0.25, 0])
 
 
-@pytest.mark.parametrize("legs", [{}, {"semantic": {}}, {"semantic": {}, "keyword": {}}])
-def test_nothing_found_is_nothing(legs: dict[str, dict[str, float]]):
-    assert fuse(legs, EVEN) == []
+def test_golden_reciprocal_ranks():
+    """SRC-05: weight / (60 + rank), nothing for what a leg did not find."""
+    parts = reciprocal_ranks(LEGS, WEIGHTS)
+    assert total(parts, 4) == pytest.approx([1 / 61, 1 / 62 + 0.5 / 61, 0.5 / 62, 1 / 63])
+    assert RRF_K == 60
 
 
-def test_a_leg_without_any_positive_score_adds_nothing():
-    assert [hit.score for hit in fuse({"semantic": {"a": 0.0, "b": -1.0}}, EVEN)] == [0.0, 0.0]
+def test_equal_scores_share_a_rank():
+    assert ranks(np.array([2.0, 5.0, 2.0, NAN, 1.0]))[[0, 1, 2, 4]].tolist() == [2, 1, 2, 4]
 
 
-def test_one_leg_alone_keeps_its_order():
-    """DEG-01: without vectors the keyword leg's order is the answer."""
-    scores = {"a": 1.0, "b": 3.0, "c": 2.0}
-    assert [hit.id for hit in fuse({"keyword": scores}, EVEN)] == ["b", "c", "a"]
+def test_a_leg_without_anything_good_adds_nothing():
+    assert shares(np.array([-1.0, NAN, 0.0])).tolist() == [0, 0, 0]
+    assert total({}, 3).tolist() == [0, 0, 0]
+    assert shares(np.array([])).tolist() == []
 
 
-def test_equal_scores_are_in_the_order_of_their_ids():
-    assert [hit.id for hit in fuse({"keyword": dict.fromkeys("cab", 2.0)}, EVEN)] == ["a", "b", "c"]
-
-
-def test_a_leg_needs_a_weight():
+def test_a_leg_without_a_weight_is_a_mistake():
     with pytest.raises(KeyError):
-        fuse({"graph": {"a": 1.0}}, EVEN)
+        normalised_sum(LEGS, {"semantic": 1.0})
 
 
-LEG = st.dictionaries(st.integers(0, 30), st.floats(-1, 50, allow_nan=False), max_size=20)
+def test_why_a_hit_stands_where_it_does():
+    """SRC-16: score, rank, share, weight and what it added, for the legs that added something."""
+    why = explain(LEGS, normalised_sum(LEGS, WEIGHTS), WEIGHTS, 1)
+    assert (why["semantic"].score, why["semantic"].rank, why["semantic"].normalised) == (0.4, 2, 0.5)
+    assert (why["keyword"].rank, why["keyword"].weight, why["keyword"].contribution) == (1, 0.5, 0.5)
+    assert set(explain(LEGS, normalised_sum(LEGS, WEIGHTS), WEIGHTS, 2)) == {"keyword"}
 
 
-@given(LEG, LEG)
-def test_scores_add_up_and_do_not_depend_on_the_order_of_candidates(
-    semantic: dict[int, float], keyword: dict[int, float]
-):
-    fused = fuse({"semantic": semantic, "keyword": keyword}, EVEN)
-    again = fuse({"semantic": dict(reversed(semantic.items())), "keyword": dict(reversed(keyword.items()))}, EVEN)
-    assert [(hit.id, hit.score) for hit in fused] == [(hit.id, hit.score) for hit in again]
-    assert {hit.id for hit in fused} == set(semantic) | set(keyword)
-    for hit in fused:
-        assert 0 <= hit.score <= 2
-        assert hit.score == pytest.approx(sum(leg.contribution for leg in hit.legs.values()))
+FINITE = st.floats(-1e6, 1e6, allow_subnormal=False) | st.just(NAN)
+
+
+@given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 8)), elements=FINITE))
+def test_contributions_add_up_to_the_score(scores):
+    legs, weights = {"a": scores[0], "b": scores[1]}, {"a": 1.0, "b": 0.7}
+    for parts in (normalised_sum(legs, weights), reciprocal_ranks(legs, weights)):
+        totals = total(parts, scores.shape[1])
+        for place, score in enumerate(totals):
+            why = explain(legs, parts, weights, place).values()
+            assert sum(leg.contribution for leg in why) == pytest.approx(score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from uuid import UUID
 
@@ -10,14 +11,14 @@ import pytest
 from banks.access import Access
 from memories.index.compaction import compact_chunk
 from memories.models import Memory, MemoryIndex
-from memories.rules.bm25 import bm25, corpus_of
+from memories.rules.bm25 import bm25, corpus_of, idf
 from memories.rules.filters import MemoryFilter
 from memories.search.candidates import allowed
 from memories.search.filtering import matching
-from memories.search.keywords import keyword_leg
+from memories.search.keywords import KeywordHits, keyword_leg
 from memories.services.writing import write_batch
 from memoryhub.lib.blindindex import hash_query
-from memoryhub.lib.text import tokenize
+from memoryhub.lib.text import split_units, tokenize
 from tests.factories import draft, remember
 
 WORDS = (
@@ -31,21 +32,31 @@ def corpus(size: int = 60) -> list[str]:
     return [" ".join(chance.choices(WORDS, k=chance.randint(1, 40))) + f" n{n}" for n in range(size)]
 
 
-def leg(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200):
+def hits(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200) -> KeywordHits:
     rows = allowed(matching(access, wanted or MemoryFilter()))
     assert rows is not None
     return keyword_leg(access, rows, hash_query(access.keys.index, question), limit)
 
 
+def leg(access: Access, question: str, wanted: MemoryFilter | None = None, limit: int = 200) -> Mapping[UUID, float]:
+    return hits(access, question, wanted, limit).found
+
+
 def by_words(texts: dict[UUID, str], question: str) -> dict[UUID, float]:
-    """The reference: BM25 in Python over plain words, nothing keyed, nothing packed."""
-    documents = {key: tokenize(text) for key, text in texts.items()}
+    """The reference: BM25 in Python over plain words of units, nothing keyed, nothing packed; the best unit counts."""
+    documents = {(key, unit): tokenize(part) for key, text in texts.items() for unit, part in units_of(text)}
     counted = {key: {term: tokens.count(term) for term in tokens} for key, tokens in documents.items()}
     lengths = {key: len(tokens) for key, tokens in documents.items()}
     known = corpus_of(list(counted.values()), list(lengths.values()))
     query = tokenize(question, query=True)
-    scores = {key: bm25(query, counted[key], lengths[key], known) for key in texts}
-    return {key: score for key, score in scores.items() if score > 0}
+    best: dict[UUID, float] = {}
+    for (key, unit), counts in counted.items():
+        best[key] = max(bm25(query, counts, lengths[key, unit], known), best.get(key, 0.0))
+    return {key: score for key, score in best.items() if score > 0}
+
+
+def units_of(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(split_units(text)))
 
 
 def written(access: Access) -> dict[UUID, str]:
@@ -68,6 +79,36 @@ def test_scores_are_those_of_bm25_over_words(access, other_access, question, pac
     for key, score in found.items():
         assert abs(score - expected[key]) < 1e-9
     assert list(found) == sorted(found, key=lambda key: (-found[key], key))
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["in SQL", "packed"])
+def test_a_memory_counts_as_its_best_unit(access, packed):
+    """CON-07: a long memory is several documents; its words far apart do not help each other."""
+    chance = Random(11)
+    texts = {}
+    for n in range(12):
+        text = "\n\n".join(" ".join(chance.choices(WORDS, k=120)) for _ in range(1 + n % 4)) + f" n{n}"
+        texts[remember(access, text).pk] = text
+    assert MemoryIndex.objects.count() > len(texts)
+    if packed:
+        access.vault.next_doc_no = 10_000
+        assert compact_chunk(access.vault_id, 0) == MemoryIndex.objects.count()
+    for question in QUESTIONS:
+        expected = by_words(texts, question)
+        assert leg(access, question) == pytest.approx(expected, rel=0, abs=1e-9)
+        assert expected
+
+
+def test_what_words_weigh_is_handed_on(access):
+    """SRC-03: what is scored later, over windows, is scored with the same weights."""
+    texts = written(access)
+    documents = [set(tokenize(text)) for text in texts.values()]
+    question = ["tea", "zeppelin", "nowhere"]
+    holding = [sum(tokenize(word)[0] in words for words in documents) for word in question]
+    corpus = hits(access, " ".join(question)).corpus
+    assert list(corpus.idf) == pytest.approx([idf(len(texts), count) for count in holding], rel=0, abs=1e-9)
+    mean = sum(len(tokenize(text)) for text in texts.values()) / len(texts)
+    assert corpus.mean_length == pytest.approx(mean, rel=0, abs=1e-9)
 
 
 def test_filters_change_who_is_found_and_not_how_much_words_weigh(access):

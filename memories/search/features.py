@@ -1,0 +1,101 @@
+"""What speaks for a candidate: every leg and feature of the profile ``balanced``, as one number per unit. Pure."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.rules.authors import is_first_person, only_named
+from memories.rules.bm25 import K1, B
+from memories.rules.fusion import Legs
+from memories.rules.times import date_share, days_meant
+from memories.rules.vocabulary import Role
+from memories.search.pool import Labels, Pool
+from memories.search.windows import Floats, Vectors, directions, windows_of
+
+#: The mean of a small pool says little about what its members have in common; so many imagined others at 0 damp it.
+IMAGINED_OTHERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question in every form it is compared in; ``idf`` along the terms the pool was counted for."""
+
+    text: str
+    idf: Sequence[float]
+    mean_length: float
+    #: Its vector, rare words counting more; None without an embedder.
+    vector: NDArray[np.float32] | None
+    #: Whether the last column of the pool's counts, beyond the terms, is the mark of units that mention a time.
+    asks_when: bool
+    today: dt.date
+
+
+def features(pool: Pool, question: Question) -> Legs:
+    """Name of the setting's leg → one score per unit, all 0 where the question or the memories have nothing of it."""
+    windows = windows_of(pool.chars, pool.joined)
+    words = pool.counts[:, : len(question.idf)]
+    idf = np.array(question.idf, np.float64)
+    around, lengths = windows.sums(words), windows.sums(pool.lengths)
+    typical = float(lengths.mean()) if len(pool) else 1.0
+    return {
+        "keyword": _bm25(words, pool.lengths, question.mean_length, idf),
+        "keyword_window": _bm25(around, lengths, typical, idf),
+        "coverage": (words > 0) @ idf,
+        "semantic": _centred_cosines(pool.vectors, question.vector),
+        "semantic_window": _cosines(windows.directions(pool.vectors), question.vector),
+        "date": _dates(pool.labels, question),
+        "time": pool.counts[:, -1] if question.asks_when else np.zeros(len(pool)),
+        "author": _author(pool.labels, question.text),
+        "first_person": _first_person(pool.labels, question.text),
+    }
+
+
+def _bm25(counts: Floats, lengths: Floats, mean_length: float, idf: Floats) -> Floats:
+    norm = K1 * (1 - B) + K1 * B * lengths / (mean_length or 1.0)
+    scores: Floats = (counts / (counts + norm[:, None])) @ idf
+    return scores
+
+
+def _cosines(vectors: Vectors, wanted: NDArray[np.float32] | None) -> Floats:
+    if wanted is None or vectors.shape[1] != len(wanted):
+        return np.zeros(len(vectors))
+    return (directions(vectors) @ wanted).astype(np.float64)
+
+
+def _centred_cosines(vectors: Vectors, wanted: NDArray[np.float32] | None) -> Floats:
+    """Cosines seen from the middle of the pool: what all candidates have in common tells none of them apart."""
+    if wanted is None or vectors.shape[1] != len(wanted):
+        return np.zeros(len(vectors))
+    has_one = vectors.any(axis=1)
+    middle = vectors.sum(axis=0) / (np.count_nonzero(has_one) + IMAGINED_OTHERS)
+    centred = np.where(has_one[:, None], vectors - middle, 0)
+    return _cosines(centred, directions((wanted - middle)[None, :])[0])
+
+
+def _dates(labels: Sequence[Labels], question: Question) -> Floats:
+    meant = days_meant(question.text, question.today)
+    if not meant:
+        return np.zeros(len(labels))
+    shares = {day: date_share(meant, day) for day in {label.day for label in labels}}
+    return np.array([shares[label.day] for label in labels])
+
+
+def _author(labels: Sequence[Labels], text: str) -> Floats:
+    """1 for memories of the only entity that the question names."""
+    named = only_named(text, {entity.casefold() for label in labels for entity in label.entities})
+    return np.array([named is not None and named in map(str.casefold, label.entities) for label in labels], np.float64)
+
+
+def _first_person(labels: Sequence[Labels], text: str) -> Floats:
+    """1 for what a person said, in their role or, where no role is known, by the trust their words are given."""
+    named = any(label.role == Role.HUMAN or label.role is None for label in labels) and is_first_person(text)
+    return np.array([named and _is_said(label) for label in labels], np.float64)
+
+
+def _is_said(label: Labels) -> bool:
+    return label.role == Role.HUMAN or (label.role is None and label.trust in {"stated", "verified"})
