@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from pydantic import AwareDatetime, BeforeValidator, Field, StrictBool
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field, StrictBool
 
 from banks.access import KeyScope
+from memoryhub.lib.moments import Moment
 from memoryhub.lib.strict import StrictModel
 
 
@@ -18,23 +17,9 @@ def _trimmed(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
-def _with_zone(value: Any) -> Any:
-    # Bare numbers would be read as Unix time, in seconds or milliseconds depending on their size.
-    if isinstance(value, int | float):
-        raise PydanticCustomError("datetime_type", "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z")
-    if not isinstance(value, str):
-        return value
-    try:
-        parsed = dt.datetime.fromisoformat(value.strip())
-    except ValueError:
-        return value
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
-
-
 BankName = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=50, strict=True)]
 Name = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=100, strict=True)]
 Description = Annotated[str, BeforeValidator(_trimmed), Field(max_length=500, strict=True)]
-Moment = Annotated[AwareDatetime, BeforeValidator(_with_zone)]
 TrustCeiling = Literal["untrusted", "inferred", "stated", "verified"]
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, StrictBool
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
 from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, Scope, SourceKind, Status
+from memoryhub.lib.moments import EARLIEST as EARLIEST
+from memoryhub.lib.moments import LATEST as LATEST
+from memoryhub.lib.moments import Moment as Moment
 from memoryhub.lib.strict import StrictModel
-
-EARLIEST = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
-LATEST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
 
 
 def _trimmed(value: Any) -> Any:
@@ -32,31 +31,6 @@ def _small(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _text_date(value: Any) -> Any:
-    # Bare numbers would be read as Unix time, in seconds or milliseconds depending on their size.
-    if isinstance(value, int | float):
-        raise PydanticCustomError("datetime_type", "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z")
-    return value
-
-
-def _with_zone(value: Any) -> Any:
-    """ISO text without a zone is UTC, so that dates copied from logs are accepted."""
-    if isinstance(value, str):
-        try:
-            parsed = dt.datetime.fromisoformat(value.strip())
-        except ValueError:
-            return value
-        return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
-    return value
-
-
-def _in_range(value: dt.datetime) -> dt.datetime:
-    if not EARLIEST <= value <= LATEST:
-        raise PydanticCustomError("datetime_range", "is outside the years 1 to 9999")
-    return value.astimezone(dt.UTC)
-
-
-Moment = Annotated[AwareDatetime, BeforeValidator(_with_zone), BeforeValidator(_text_date), AfterValidator(_in_range)]
 Label = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=limits.LABEL_MAX, strict=True)]
 Tag = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=limits.TAG_MAX, strict=True)]
 Entity = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=limits.ENTITY_MAX, strict=True)]
