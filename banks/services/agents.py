@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -12,8 +13,13 @@ from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_bank, find_banks
 from banks.services.drafts import AgentChanges, AgentDraft
 from memoryhub.lib.clock import now
+from memoryhub.lib.constraints import violated
 from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 from memoryhub.lib.ids import parse_id
+
+_PLAIN = ("name", "description", "is_isolated", "trust_ceiling")
+#: From the least to the most trusted.
+TRUST_ORDER = ("untrusted", "inferred", "stated", "verified")
 
 
 class AgentNameTaken(Conflict):
@@ -80,42 +86,58 @@ def create_agent(access: Access, draft: AgentDraft) -> Agent:
             agent.save(force_insert=True)
             _prefer(agent, [bank.pk for bank in preferred])
             record_audit(access, Audited("create_agent", "agent", agent.pk))
-    except IntegrityError:
+    except IntegrityError as error:
+        if violated(error) != "agent_name_once":
+            raise
         raise AgentNameTaken from None
     return agent
 
 
 def update_agent(access: Access, agent_id: str | UUID, changes: AgentChanges) -> Agent:
     """Change an agent; ``default_bank: null`` clears it. Needs banks:admin. Raises AgentNameTaken, UnknownBank."""
-    access.require(KeyScope.BANKS_ADMIN)
-    agent = get_agent(access, agent_id)
-    given = changes.model_fields_set
-    for name in ("name", "description", "is_isolated", "trust_ceiling"):
-        value = getattr(changes, name)
-        if value is not None:
-            setattr(agent, name, value)
-    if "default_bank" in given:
-        agent.default_bank = find_bank(access, changes.default_bank, "/default_bank") if changes.default_bank else None
-    agent.updated_at = now()
+    access.require(KeyScope.BANKS_ADMIN, KeyScope.MEMORIES_READ)
+    values = {name: value for name in _PLAIN if (value := getattr(changes, name)) is not None}
     try:
         with transaction.atomic():
-            agent.save()
+            agent = _locked(access, agent_id)
+            if "default_bank" in changes.model_fields_set:
+                wanted = changes.default_bank
+                values["default_bank"] = find_bank(access, wanted, "/default_bank") if wanted else None
+            _save(agent, **values)
             if changes.preferred_banks is not None:
                 banks = find_banks(access, changes.preferred_banks, "/preferred_banks")
                 _prefer(agent, [bank.pk for bank in banks])
             record_audit(access, Audited("update_agent", "agent", agent.pk))
-    except IntegrityError:
+    except IntegrityError as error:
+        if violated(error) != "agent_name_once":
+            raise
         raise AgentNameTaken from None
     return get_agent(access, agent.pk)
 
 
+def _locked(access: Access, agent_id: str | UUID) -> Agent:
+    """The agent as it is now, nobody else's to change until the transaction ends. Raises NotFound."""
+    living = Agent.objects.select_for_update().filter(vault_id=access.vault_id, retired_at=None)
+    agent = living.filter(pk=parse_id(agent_id)).first()
+    if agent is None:
+        raise NotFound("There is no such agent in this vault.")
+    return agent
+
+
+def _save(agent: Agent, **values: Any) -> None:
+    """Write these columns and no other, so that another caller's change of the rest stays."""
+    agent.updated_at = now()
+    for name, value in values.items():
+        setattr(agent, name, value)
+    agent.save(update_fields=[*values, "updated_at"])
+
+
 def retire_agent(access: Access, agent_id: str | UUID) -> Agent:
     """End an agent: its keys are revoked at once, its memories stay. Needs banks:admin. Raises NotFound."""
-    access.require(KeyScope.BANKS_ADMIN)
-    agent = get_agent(access, agent_id)
-    agent.retired_at = agent.updated_at = now()
+    access.require(KeyScope.BANKS_ADMIN, KeyScope.MEMORIES_READ)
     with transaction.atomic():
-        agent.save(update_fields=["retired_at", "updated_at"])
+        agent = _locked(access, agent_id)
+        _save(agent, retired_at=now())
         ApiKey.objects.filter(agent=agent, revoked_at=None).update(revoked_at=agent.retired_at)
         record_audit(access, Audited("retire_agent", "agent", agent.pk))
     return agent

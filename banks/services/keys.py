@@ -9,8 +9,8 @@ from django.db import transaction
 
 from banks.access import Access, KeyScope
 from banks.access.secret import digest_of, new_secret
-from banks.models import ApiKey, Bank, KeyBank
-from banks.services.agents import find_agent
+from banks.models import Agent, ApiKey, Bank, KeyBank
+from banks.services.agents import TRUST_ORDER, UnknownAgent, find_agent
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_banks
 from banks.services.drafts import KeyDraft
@@ -22,13 +22,13 @@ OVERLAP = dt.timedelta(hours=24)
 
 
 class WiderThanCreator(Denied):
-    """A key cannot be given more than its creator holds; leave out the scopes named in the answer."""
+    """A key cannot be given more than its creator holds; ask for fewer scopes or banks, or for your own agent."""
 
     code = "wider_than_creator"
 
 
 class KeyNotLive(Conflict):
-    """The key is revoked or expired already; issue a new one."""
+    """The key is revoked, expired or rotated already; issue a new one."""
 
     code = "key_not_live"
 
@@ -71,25 +71,53 @@ def create_key(access: Access, draft: KeyDraft) -> tuple[ApiKey, str]:
     banks = _granted(access, draft)
     agent = find_agent(access, draft.agent) if draft.agent is not None else access.agent
     public_id, secret = new_secret()
-    key = ApiKey(
-        vault_id=access.vault_id,
-        agent=agent,
-        name=draft.name,
-        public_id=public_id,
-        digest=digest_of(secret),
-        scopes=sorted(set(draft.scopes)),
-        all_banks=banks is None,
-        created_by_id=int(access.actor.id) if access.actor.kind == "user" else None,
-        expires_at=draft.expires_at,
-    )
-    _issue(access, key, banks, "create_key")
+    with transaction.atomic():
+        agent = _locked_agent(access, agent)
+        _refuse_freer_agent(access, agent)
+        key = ApiKey(
+            vault_id=access.vault_id,
+            agent=agent,
+            name=draft.name,
+            public_id=public_id,
+            digest=digest_of(secret),
+            scopes=sorted(set(draft.scopes)),
+            all_banks=banks is None,
+            created_by_id=int(access.actor.id) if access.actor.kind == "user" else None,
+            expires_at=draft.expires_at,
+        )
+        _issue(access, key, banks, "create_key")
     return key, secret
+
+
+def _locked_agent(access: Access, agent: Agent | None) -> Agent | None:
+    """The agent as it is now, kept from being retired or freed until its key is written. Raises UnknownAgent."""
+    if agent is None:
+        return None
+    found = Agent.objects.select_for_update().filter(vault_id=access.vault_id, retired_at=None, pk=agent.pk).first()
+    if found is None:
+        raise UnknownAgent(errors=[FieldError("/agent", "unknown_agent", "is not an agent of this vault")])
+    return found
+
+
+def _refuse_freer_agent(access: Access, agent: Agent | None) -> None:
+    """Raises WiderThanCreator where a key of ``agent`` would see, or be trusted with, more than its maker's.
+
+    The maker's own agent is never freer than itself; no agent at all is trusted as one that is fully verified.
+    """
+    own = access.agent
+    if own is None or (agent is not None and agent.pk == own.pk):
+        return
+    if own.is_isolated:
+        raise WiderThanCreator("Your agent is isolated; its keys can only make keys of the same agent.")
+    ceiling = agent.trust_ceiling if agent is not None else TRUST_ORDER[-1]
+    if TRUST_ORDER.index(ceiling) > TRUST_ORDER.index(own.trust_ceiling):
+        raise WiderThanCreator("That key would be trusted more than your own agent is.")
 
 
 def _granted(access: Access, draft: KeyDraft) -> list[Bank] | None:
     """The banks to grant; None for all. A limited creator can only hand on what it has."""
     if draft.banks is not None:
-        return find_banks(access, draft.banks)
+        return find_banks(access, draft.banks)  # names of other banks are unknown to a limited creator
     if access.bank_ids is None:
         return None
     return list(Bank.objects.filter(vault_id=access.vault_id, pk__in=access.bank_ids))
@@ -109,42 +137,72 @@ def rotate_key(access: Access, key_id: str | UUID, overlap: dt.timedelta = OVERL
 
     Needs keys:admin. Raises KeyNotLive, WiderThanCreator.
     """
-    old = get_key(access, key_id)
-    at = now()
-    if old.revoked_at is not None or (old.expires_at is not None and old.expires_at <= at):
-        raise KeyNotLive
-    # The successor's secret goes to whoever asked, so it may not open more than he holds.
-    banks = {bank.pk for bank in old.banks.all()}
-    reaches = access.bank_ids is None or (not old.all_banks and banks <= access.bank_ids)
-    if not set(old.scopes) <= access.scopes or not reaches:
-        raise WiderThanCreator
     public_id, secret = new_secret()
-    successor = ApiKey(
-        vault_id=access.vault_id,
-        agent=old.agent,
-        name=old.name,
-        public_id=public_id,
-        digest=digest_of(secret),
-        scopes=old.scopes,
-        all_banks=old.all_banks,
-        created_by_id=old.created_by_id,
-        expires_at=old.expires_at,
-        rotated_from=old,
-    )
     with transaction.atomic():
-        _issue(access, successor, list(old.banks.all()), "rotate_key")
+        old = _locked_key(access, key_id)
+        banks = list(old.banks.all())
+        at = now()
+        _refuse_ended(old, at)
+        _refuse_wider(access, old, banks)
+        successor = ApiKey(
+            vault_id=access.vault_id,
+            agent=old.agent,
+            name=old.name,
+            public_id=public_id,
+            digest=digest_of(secret),
+            scopes=old.scopes,
+            all_banks=old.all_banks,
+            created_by_id=old.created_by_id,
+            expires_at=old.expires_at,
+            rotated_from=old,
+        )
+        _issue(access, successor, banks, "rotate_key")
         ends = at + overlap
         old.expires_at = min(old.expires_at, ends) if old.expires_at else ends
         old.save(update_fields=["expires_at"])
     return successor, secret
 
 
+def _locked_key(access: Access, key_id: str | UUID) -> ApiKey:
+    """The key as it is now, its agent and itself kept as they are until the transaction ends. Raises NotFound."""
+    # The agent first, as in retiring one; a key never changes its agent.
+    agent = _locked_agent_of(access, get_key(access, key_id))
+    key = ApiKey.objects.select_for_update().get(vault_id=access.vault_id, pk=parse_id(key_id))
+    key.agent = agent
+    return key
+
+
+def _locked_agent_of(access: Access, key: ApiKey) -> Agent | None:
+    if key.agent_id is None:
+        return None
+    return Agent.objects.select_for_update().get(vault_id=access.vault_id, pk=key.agent_id)
+
+
+def _refuse_ended(key: ApiKey, at: dt.datetime) -> None:
+    """Raises KeyNotLive for a key that is revoked, expired, or has a successor that is not revoked."""
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= at):
+        raise KeyNotLive
+    if ApiKey.objects.filter(vault_id=key.vault_id, rotated_from=key, revoked_at=None).exists():
+        raise KeyNotLive("The key has been rotated already; rotate its successor.")
+
+
+def _refuse_wider(access: Access, key: ApiKey, banks: list[Bank]) -> None:
+    """Raises WiderThanCreator: a successor's secret goes to whoever asked, so it may not open more than he holds."""
+    if not set(key.scopes) <= access.scopes:
+        raise WiderThanCreator
+    if access.bank_ids is not None and (key.all_banks or not {bank.pk for bank in banks} <= access.bank_ids):
+        raise WiderThanCreator
+    _refuse_freer_agent(access, key.agent)
+
+
 def revoke_key(access: Access, key_id: str | UUID) -> ApiKey:
-    """End a key at once; revoking twice is fine. Needs keys:admin."""
+    """End a key at once; revoking twice is fine, and its successors are keys of their own. Needs keys:admin."""
     key = get_key(access, key_id)
-    if key.revoked_at is None:
-        key.revoked_at = now()
-        with transaction.atomic():
-            key.save(update_fields=["revoked_at"])
+    with transaction.atomic():
+        locked = ApiKey.objects.select_for_update().get(vault_id=access.vault_id, pk=key.pk)
+        if locked.revoked_at is None:
+            locked.revoked_at = now()
+            locked.save(update_fields=["revoked_at"])
             record_audit(access, Audited("revoke_key", "api_key", key.pk))
+    key.revoked_at = locked.revoked_at
     return key

@@ -87,6 +87,21 @@ def test_what_has_ended_is_not_rotated(access):
             rotate_key(access, ended.pk)
 
 
+def test_a_key_has_one_successor(access):
+    """API-17: a second rotation is a conflict until that successor is revoked, which leaves the old key as it was."""
+    old, secret = make_key(access)
+    first, _ = rotate_key(access, old.pk)
+    with pytest.raises(KeyNotLive, match="rotated already"):
+        rotate_key(access, old.pk)
+    revoke_key(access, first.pk)
+    assert access_of(secret).has(KeyScope.KEYS_ADMIN)
+    second, successor = rotate_key(access, old.pk)
+    revoke_key(access, old.pk)
+    assert access_of(successor).actor.id == str(second.pk)
+    with pytest.raises(KeyNotLive):
+        rotate_key(access, old.pk)
+
+
 def test_a_key_that_ended_before_it_began_is_refused(access):
     """API-17: `expires_at` lies in the future; scopes are known and not empty."""
     mistakes: list[dict[str, object]] = [
@@ -95,6 +110,8 @@ def test_a_key_that_ended_before_it_began_is_refused(access):
         {"scopes": ["root"]},
         {"name": ""},
         {"expires_at": 4_000_000_000},
+        {"expires_at": "4000000000"},
+        {"expires_at": "9999-12-31T23:59:59-23:00"},
         {"expires_at": "tomorrow"},
     ]
     for wrong in mistakes:
