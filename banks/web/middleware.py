@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from banks.access import Access, access_from_user
 from memoryhub.lib.answers import request_id_of
 from memoryhub.lib.errors import HubError, Kind, NotFound
-from memoryhub.lib.pages import PageRequest, SeeOther, safe_next
+from memoryhub.lib.pages import PageRequest, SeeOther, local_address, safe_next
 from memoryhub.lib.problems import status_of
 
 if TYPE_CHECKING:
@@ -90,4 +90,4 @@ def _sent_from(request: HttpRequest) -> str:
     """The page the form was on, by its path; the overview when the browser does not tell."""
     origin = f"{request.scheme}://{request.get_host()}/"
     referrer = request.headers.get("Referer", "")
-    return "/" + referrer.removeprefix(origin) if referrer.startswith(origin) else "/"
+    return local_address(request, "/" + referrer.removeprefix(origin), "/") if referrer.startswith(origin) else "/"

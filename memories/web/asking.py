@@ -86,8 +86,6 @@ def _named(address: Address, known: Mapping[str, str]) -> dict[str, Any]:
     """The values by filter; banks by their names instead of their slugs."""
     data: dict[str, Any] = {name: address.all(name) for name in MANY if address.all(name)}
     data |= {name: address.first(name) for name in ONE if address.first(name)}
-    if "min_importance" in data and data["min_importance"].isdecimal():
-        data["min_importance"] = int(data["min_importance"])
     if "bank" in data:
         data["bank"] = [known[slug] for slug in data["bank"]]
     return data

@@ -43,7 +43,11 @@ class TextField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         """The text with the line ends it is stored with."""
         text = super().to_python(value)
-        return text.replace("\r\n", "\n") if isinstance(text, str) else text
+        return text.replace("\r\n", "\n").replace("\r", "\n") if isinstance(text, str) else text
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Whether more differs than line ends; a program may have stored others than a browser sends back."""
+        return super().has_changed(self.to_python(initial), data)
 
 
 def _moment(label: str) -> forms.DateTimeField:

@@ -12,6 +12,7 @@ from memories.rules.drafts import MemoryChanges
 from memories.rules.vocabulary import Status
 from memories.services.editing import restore_version, update_memory
 from memories.services.lifecycle import archive_memory, change_status
+from memoryhub.lib.errors import Invalid
 from memoryhub.lib.pages import SeeOther, safe_next, say
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from memories.web.requests import HubRequest
+
+VERSION_DIGITS = 18
 
 
 def _done(request: HubRequest, memory_id: UUID, text: str, undo: str = "") -> HttpResponse:
@@ -70,9 +73,16 @@ def unprotect(request: HubRequest, memory_id: UUID) -> HttpResponse:
     return _done(request, memory_id, "No longer protected.", undo="protect_memory")
 
 
+def _expected_version(request: HubRequest) -> int | None:
+    """The version the page showed, if the form names it. Raises Invalid: nonsense must not pass as "any version"."""
+    text = request.POST.get("version", "")
+    if text and not (text.isdecimal() and len(text) <= VERSION_DIGITS):
+        raise Invalid("That form names no version of this memory; open the page again.")
+    return int(text) if text else None
+
+
 @require_POST
 def restore(request: HubRequest, memory_id: UUID, version: int) -> HttpResponse:
     """Make an earlier version the newest; the one before stays in the history."""
-    expected = request.POST.get("version", "")
-    memory = restore_version(request.access, memory_id, version, int(expected) if expected.isdecimal() else None)
+    memory = restore_version(request.access, memory_id, version, _expected_version(request))
     return _done(request, memory_id, f"Version {version} is back, as version {memory.version}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
+from banks.access import KeyScope
 from banks.services.banks import list_banks
 from memories.rules.drafts import MemoryChanges, MemoryDraft
 from memories.rules.vocabulary import Outcome
@@ -44,6 +45,7 @@ def memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
 
 def new_memory(request: HubRequest) -> HttpResponse:
     """The form for a new memory; it goes through the same door as an agent's write."""
+    request.access.require(KeyScope.MEMORIES_WRITE)
     banks = list_banks(request.access)
     form = MemoryForm(request.POST or None, banks=banks, initial={"bank": request.GET.get("bank") or banks[0].slug})
     if result := submitted(form, lambda: write_memory(request.access, MemoryDraft.parse(form.body()))):
@@ -54,6 +56,7 @@ def new_memory(request: HubRequest) -> HttpResponse:
 
 def edit_memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """The form in place of the text. A stale one shows both versions and loses nothing."""
+    request.access.require(KeyScope.MEMORIES_WRITE)
     found = get_memory(request.access, memory_id)
     banks = list_banks(request.access, include_hidden=True)
     form = EditForm(request.POST or None, banks=banks, initial=initial_of(found, opened(found) or ""))

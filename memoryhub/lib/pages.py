@@ -54,7 +54,11 @@ def say(request: HttpRequest, text: str, undo: str = "") -> None:
 
 def safe_next(request: HttpRequest, default: str) -> str:
     """Where the form wants to return to, if that is on this hub."""
-    wanted = request.POST.get("next") or request.GET.get("next") or ""
+    return local_address(request, request.POST.get("next") or request.GET.get("next") or "", default)
+
+
+def local_address(request: HttpRequest, wanted: str, default: str) -> str:
+    """``wanted`` if it is a path on this hub; a browser takes ``//name`` for another host."""
     allowed = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
     return wanted if allowed and wanted.startswith("/") else default
 

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from memoryhub.lib.errors import FieldError, Invalid
 
 MAX_DEPTH = 8
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_ITEMS = re.compile(" item(s?)( after validation)?")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -31,7 +32,7 @@ def refuse_unstorable(value: Any, depth: int = 0) -> None:
         if _UNSTORABLE.search(value):
             raise PydanticCustomError("unstorable_text", "contains NUL or a lone surrogate; remove it")
     elif isinstance(value, Mapping | list | tuple):
-        if depth > MAX_DEPTH:
+        if depth >= MAX_DEPTH:
             raise PydanticCustomError("too_deep", f"is nested deeper than {MAX_DEPTH} levels; flatten it")
         inner = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
         for item in inner:
@@ -90,7 +91,13 @@ def field_errors(error: ValidationError, pointer: str = "") -> list[FieldError]:
         FieldError(
             pointer="".join([pointer, *(f"/{part}" for part in item["loc"])]) or "/",
             code=item["type"],
-            detail=item["msg"],
+            detail=_said(item),
         )
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
+        for item in error.errors(include_url=False)
     ]
+
+
+def _said(item: ErrorDetails) -> str:
+    """Pydantic counts "items" where a text went through a validator of ours first; people count characters."""
+    miscounted = item["type"] in {"too_long", "too_short"} and isinstance(item["input"], str)
+    return _ITEMS.sub(r" character\1", item["msg"]) if miscounted else item["msg"]
