@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig
 
 from memoryhub.celery import app as celery_app
 
-__all__ = ["HubConfig", "celery_app"]
+__all__ = ["HubAdminConfig", "HubConfig", "celery_app"]
 
 
 class HubConfig(AppConfig):
@@ -14,3 +15,9 @@ class HubConfig(AppConfig):
 
     name = "memoryhub"
     verbose_name = "MemoryHub"
+
+
+class HubAdminConfig(AdminConfig):
+    """Django's admin, with a site of our own."""
+
+    default_site = "memoryhub.adminsite.HubAdminSite"

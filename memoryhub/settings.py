@@ -34,7 +34,7 @@ INSTALLED_APPS = [
     "memoryhub.apps.HubConfig",
     "memories",
     "banks",
-    "django.contrib.admin",
+    "memoryhub.apps.HubAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from allauth.account.urls import urlpatterns as of_allauth
 from django.contrib import admin
-from django.urls import include, path
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, include, path
 
 from memoryhub.api import api, docs
+
+# The hub sends no mail and nobody signs up, so all that begins with either is not there.
+OFFERED = {"account_login", "account_logout", "account_change_password"}
+
+
+def not_offered(request: HttpRequest, **_: Any) -> HttpResponse:
+    """404. The names stay, because the views of allauth build addresses from them."""
+    raise Http404
+
+
+accounts = [one if one.name in OFFERED else URLPattern(one.pattern, not_offered, name=one.name) for one in of_allauth]
 
 urlpatterns = [
     path("api/v1/", api.urls),
     path("api/docs", docs),
-    path("accounts/", include("allauth.account.urls")),
+    path("accounts/", include(accounts)),
     path("admin/", admin.site.urls),
     path("", include("memoryhub.health")),
     path("", include("banks.web.urls")),
