@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, TypedDict
+from typing import Annotated, Any, ClassVar, Literal, TypedDict
 from uuid import UUID
 
 from django.db.models import prefetch_related_objects
@@ -60,6 +60,7 @@ class BatchFailedOut(TypedDict):
 
     index: int
     status: int
+    outcome: Literal["failed"]
     problem: dict[str, Any]
 
 
@@ -143,7 +144,7 @@ def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResul
     for place, result in enumerate(results):
         if isinstance(result, HubError):
             told = problem(result, instance=f"{request.path}#/items/{place}", request_id=request_id_of(request))
-            shown.append({"index": place, "status": status_of(result), "problem": told})
+            shown.append({"index": place, "status": status_of(result), "outcome": "failed", "problem": told})
         else:
             fate = written_out(result, replaced.get(result.memory.pk))
             shown.append({"index": place, "status": status_of_write(result), **fate})

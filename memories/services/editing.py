@@ -11,12 +11,13 @@ from django.db import transaction
 from banks.access import Access, KeyScope
 from memories.models import Memory, Revision
 from memories.rules.drafts import MemoryChanges
-from memories.rules.trust import lower
+from memories.rules.trust import lower, trust_of_writer
 from memories.rules.vocabulary import Trust
 from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
 from memories.services.preparing import check_length
-from memories.services.revising import Change, change_memory, locked_memory
+from memories.services.revising import Change, change_memory, differs, locked_memory
+from memories.services.superseding import rewritten_trust
 from memoryhub.lib.errors import NotFound
 
 #: What bringing back a version restores: what the memory says, not where it stands in its life.
@@ -77,8 +78,11 @@ def _values(context: WriteContext, memory: Memory, changes: MemoryChanges) -> di
     if "trust" in values:
         if Trust(values["trust"]).rank > Trust(memory.trust).rank:
             context.access.require(KeyScope.MEMORIES_APPROVE)
-    elif "content" in values and context.access.agent is not None:
-        values["trust"] = lower(Trust(memory.trust), Trust(context.access.agent.trust_ceiling)).value
+    elif "content" in values and differs(memory, "content", values["content"]):
+        access = context.access
+        ceiling = Trust(access.agent.trust_ceiling) if access.agent else Trust.VERIFIED
+        writer = trust_of_writer(access.actor.kind, ceiling)
+        values["trust"] = rewritten_trust(context, memory, writer).value
     return values
 
 

@@ -47,6 +47,7 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
     _check_permissions(access, draft)
     values = _said(context, draft)
     if target is not None:
+        _check_namespace(draft, target)
         inherited = {"bank_id": target.bank_id, "user_id": target.user_id, "namespace": target.namespace}
         if draft.type == MemoryType.CORRECTION:
             inherited["category"] = target.category
@@ -92,10 +93,18 @@ def _check_permissions(access: Access, draft: MemoryDraft) -> None:
     own = access.agent_id
     if access.agent is not None and access.agent.is_isolated and draft.agent_id not in {None, own}:
         errors.append(FieldError("/agent_id", "isolated_agent", "an isolated agent writes only as itself"))
+    if draft.scope == Scope.AGENT and own is not None and draft.agent_id not in {None, own}:
+        errors.append(FieldError("/agent_id", "other_agent", "nobody writes into another agent's own memories"))
     if draft.scope == Scope.AGENT and not (draft.agent_id or own):
         errors.append(FieldError("/agent_id", "required", "a memory of scope `agent` needs an agent"))
     if errors:
         raise Invalid(errors=errors)
+
+
+def _check_namespace(draft: MemoryDraft, target: Memory) -> None:
+    if "namespace" in draft.model_fields_set and list(draft.namespace) != list(target.namespace):
+        detail = "is in another namespace; two namespaces never mix"
+        raise Invalid(errors=[FieldError("/supersedes", "other_namespace", detail)])
 
 
 def _said(context: WriteContext, draft: MemoryDraft) -> dict[str, Any]:

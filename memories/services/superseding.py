@@ -7,7 +7,7 @@ from uuid import UUID
 from banks.access import Access
 from memories.models import Link, Memory
 from memories.rules.drafts import MemoryDraft
-from memories.rules.trust import may_supersede
+from memories.rules.trust import lower, may_rewrite, may_supersede
 from memories.rules.vocabulary import MemoryCategory, MemoryType, Relation, Role, Status, Trust
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory
@@ -23,7 +23,7 @@ class AlreadySuperseded(Conflict):
 
 
 class TrustTooLow(Conflict):
-    """An untrusted memory cannot replace one that is trusted more; a person may raise its trust first."""
+    """What is trusted so little cannot replace what is trusted more; let a person write it or raise its trust."""
 
     code = "trust_too_low"
 
@@ -46,6 +46,14 @@ def check_successor(access: Access, old_id: str | UUID, *, lock: bool = False) -
     if old.superseded_by_id is not None:
         raise AlreadySuperseded(extra={"head_id": str(head_of(access, old).pk)})
     return old
+
+
+def rewritten_trust(context: WriteContext, memory: Memory, writer: Trust) -> Trust:
+    """What the memory is worth with new content from ``writer``. Raises TrustTooLow where it would get past review."""
+    threshold = Trust(context.settings_in(memory.bank_id)["draft_threshold"])
+    if memory.status == Status.ACCEPTED and not may_rewrite(writer, Trust(memory.trust), threshold):
+        raise TrustTooLow
+    return lower(Trust(memory.trust), writer)
 
 
 def succeeding(old: Memory, draft: MemoryDraft) -> MemoryDraft:

@@ -21,7 +21,6 @@ from banks.services.audit import Audited, audit_entry
 from memories.index.indexing import Indexable, units_of
 from memories.models import Memory
 from memories.rules.drafts import MemoryDraft
-from memories.rules.trust import lower
 from memories.rules.vocabulary import Outcome, Scope, Status, Trust
 from memories.services.contention import MAX_RACES, WriteContended, is_deadlock
 from memories.services.context import WriteContext, allocate_documents
@@ -29,7 +28,7 @@ from memories.services.indexing import index_memories
 from memories.services.meeting import meeting
 from memories.services.preparing import Prepared, identity_of, prepare
 from memories.services.revising import Change, broken_constraint, change_memory, differs
-from memories.services.superseding import AlreadySuperseded, check_successor, retire, succeeding
+from memories.services.superseding import AlreadySuperseded, check_successor, retire, rewritten_trust, succeeding
 from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
@@ -223,8 +222,11 @@ class _Batch:
             raise Conflict("This external_write_id belongs to a memory that this key does not reach.")
         values = {name: value for name, value in item.given.items() if name in _UPSERTED}
         if differs(known, "content", item.content):
-            values["trust"] = lower(Trust(known.trust), Trust(item.memory.trust)).value
+            values["trust"] = rewritten_trust(self.context, known, Trust(item.memory.trust)).value
         changed = change_memory(self.context, known, Change("write_memory", values))
+        if retired := self._retire_target(item, known):
+            reason = "The memory with this id replaces the one named in `supersedes`."
+            return WriteResult(known, Outcome.SUPERSEDED, "external_write_id", reason, superseded_id=retired)
         if not changed:
             return WriteResult(known, Outcome.IDEMPOTENT, "external_write_id", "The same write was already there.")
         names = ", ".join(sorted(changed))
@@ -242,13 +244,23 @@ class _Batch:
         reason = "A live memory with exactly this content is already there."
         if Trust(item.memory.trust).rank > Trust(twin.trust).rank:
             values = {"trust": item.memory.trust}
-            if twin.status == Status.DRAFT and item.memory.status == Status.ACCEPTED:
+            may_approve = self.access.has(KeyScope.MEMORIES_APPROVE)
+            if may_approve and twin.status == Status.DRAFT and item.memory.status == Status.ACCEPTED:
                 values["status"] = Status.ACCEPTED.value
             change_memory(self.context, twin, Change("confirm_memory", values))
             reason += f" It is now trusted as {twin.trust}."
-        return WriteResult(
-            twin, Outcome.DUPLICATE, "exact_hash", reason, duplicate_of=UUID(str(twin.pk)), similarity=1.0
-        )
+        twin_id = UUID(str(twin.pk))
+        if retired := self._retire_target(item, twin):
+            reason += " It replaces the memory named in `supersedes`."
+            return WriteResult(twin, Outcome.SUPERSEDED, "exact_hash", reason, twin_id, retired, 1.0)
+        return WriteResult(twin, Outcome.DUPLICATE, "exact_hash", reason, twin_id, similarity=1.0)
+
+    def _retire_target(self, item: Prepared, successor: Memory) -> UUID | None:
+        """What ``supersedes`` asked for also happens when the new text was there already (SUP-02); the old one's id."""
+        if item.target is None or item.target.pk == successor.pk:
+            return None
+        old = check_successor(self.access, item.target.pk, lock=True)
+        return UUID(str(old.pk)) if retire(self.context, old, successor) else None
 
     def _supersede(self, item: Prepared) -> WriteResult:
         old = check_successor(self.access, item.draft.supersedes or "", lock=True)
@@ -265,8 +277,9 @@ class _Batch:
         return WriteResult(memory, Outcome.SUPERSEDED, "supersedes", reason, superseded_id=UUID(str(old.pk)))
 
     def _make_room(self, twin: Memory) -> None:
-        """An expired memory must not swallow a fresh one: it gives up its place among the live (lineage)."""
-        Memory.objects.filter(pk=twin.pk).update(content_hash=None)
+        """An expired memory must not swallow a fresh one: it is archived, which anybody can see and take back."""
+        values = {"archived_at": now(), "archived_reason": "expired"}
+        change_memory(self.context, twin, Change("archive_memory", values, "expired"))
 
 
 def _unique_keys(item: Prepared) -> tuple[str, bytes]:

@@ -7,15 +7,20 @@ import pytest
 from banks.access import KeyScope
 from banks.access.access import MissingScope
 from banks.models import AuditEntry
+from banks.services.agents import create_agent
 from banks.services.banks import UnknownBank
+from banks.services.drafts import AgentDraft
 from memories.models import Embedding, Memory, MemoryIndex, Revision
 from memories.rules.drafts import MemoryChanges
 from memories.rules.filters import SearchQuery
+from memories.rules.settings import Level
 from memories.search.reading import list_revisions
 from memories.search.recall import search_memories
 from memories.services.editing import VersionUnreadable, restore_version, update_memory
 from memories.services.lifecycle import archive_memory
 from memories.services.revising import DuplicateContent
+from memories.services.settings import write_setting
+from memories.services.superseding import TrustTooLow
 from memoryhub.lib.crypto import DecryptionError
 from memoryhub.lib.errors import Invalid, NotFound, StaleVersion
 from memoryhub.lib.ids import new_id
@@ -126,14 +131,15 @@ def test_an_edit_into_a_twin_is_refused(access):
 
 
 def test_trust_rises_only_by_approval(access):
-    """DESIGN §6: writers may lower it; raising needs the scope; rewriting never raises it."""
+    """DESIGN §6: writers may lower it; raising needs the scope; rewriting makes it what the writer is worth."""
     writer = access_of(make_key(access, frozenset({KeyScope.MEMORIES_WRITE}))[1])
     memory = remember(access, source_kind="agent_inferred")
     assert change(writer, memory, trust="untrusted").trust == "untrusted"
     with pytest.raises(MissingScope):
         change(writer, memory, trust="verified")
     assert change(access, memory, trust="verified").trust == "verified"
-    assert change(writer, memory, content="rewritten").trust == "verified"
+    assert change(writer, memory, importance=5).trust == "verified"
+    assert change(writer, memory, content="rewritten").trust == "inferred"
 
 
 def test_a_version_comes_back(access):
@@ -198,3 +204,14 @@ def test_a_restored_twin_is_refused(access):
     with pytest.raises(DuplicateContent):
         restore_version(access, memory.pk, 1)
     assert Memory.objects.get(pk=memory.pk).content == "coffee"
+
+
+def test_an_edit_reaches_recall_only_where_a_write_would(access, vault):
+    """DESIGN §6: below the vault's threshold new content is refused, so nothing gets past review by editing."""
+    write_setting(access, Level.VAULT, "draft_threshold", "inferred")
+    agent = create_agent(access, AgentDraft.parse({"name": "doubtful", "trust_ceiling": "untrusted"}))
+    doubtful = access_of(make_key(access, frozenset({KeyScope.MEMORIES_WRITE}), agent=str(agent.pk))[1])
+    memory = remember(access, "The account is 111.", source_kind="user_stated")
+    with pytest.raises(TrustTooLow):
+        change(doubtful, memory, content="The account is 666.")
+    assert Memory.objects.get(pk=memory.pk).content == "The account is 111."

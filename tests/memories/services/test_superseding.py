@@ -15,7 +15,7 @@ from memories.search.reading import read_chain
 from memories.search.recall import search_memories
 from memories.services.lifecycle import archive_memory, change_status, erase_memory, supersede_memory
 from memories.services.superseding import AlreadySuperseded, SupersedesItself, TrustTooLow
-from memoryhub.lib.errors import Conflict, Denied, NotFound
+from memoryhub.lib.errors import Conflict, Denied, Invalid, NotFound
 from memoryhub.lib.ids import new_id
 from tests.factories import remember, write
 
@@ -198,3 +198,19 @@ def test_superseding_an_existing_memory_needs_to_write(access, viewer):
     one, two = remember(access, "one"), remember(access, "two")
     with pytest.raises(Denied):
         supersede_memory(from_viewer, one.pk, two.pk)
+
+
+def test_what_was_there_already_takes_the_place_too(access):
+    """SUP-02: an explicit supersession is never dropped because the new text stands already."""
+    old, twin = remember(access, "The door is red."), remember(access, "The door is blue.")
+    result = write(access, "The door is blue", supersedes=str(old.pk))
+    assert (result.outcome, result.memory.pk, result.superseded_id) == ("superseded", twin.pk, old.pk)
+    assert Memory.objects.get(pk=old.pk).superseded_by_id == twin.pk
+
+
+def test_supersession_stays_in_its_namespace(access):
+    """MOD-21: two namespaces never mix."""
+    old = remember(access, "one", namespace=["alpha"])
+    with pytest.raises(Invalid):
+        write(access, "two", namespace=["beta"], supersedes=str(old.pk))
+    assert Memory.objects.get(pk=old.pk).superseded_by_id is None

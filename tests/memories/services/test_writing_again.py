@@ -10,6 +10,7 @@ from memories.models import Embedding, Memory, MemoryIndex, Revision
 from memories.rules.vocabulary import Outcome
 from memories.services.lifecycle import archive_memory
 from memories.services.revising import DuplicateContent
+from memories.services.superseding import TrustTooLow
 from memories.services.writing import write_batch
 from memoryhub.lib.errors import Conflict
 from memoryhub.lib.sealing import Sealed
@@ -110,8 +111,10 @@ def test_an_untrusted_source_lowers_what_it_rewrites(access):
     """DESIGN §6: new content is believed no more than who sent it; the same content loses nothing."""
     remember(access, "stated", source_kind="user_stated", **ID)
     assert write(access, "stated", source_kind="web", **ID).memory.trust == "stated"
-    assert write(access, "rewritten", source_kind="web", **ID).memory.trust == "untrusted"
-    assert write(access, "rewritten again", source_kind="user_stated", **ID).memory.trust == "untrusted"
+    with pytest.raises(TrustTooLow):
+        write(access, "rewritten", source_kind="web", **ID)
+    assert write(access, "rewritten", source_kind="agent_inferred", **ID).memory.trust == "inferred"
+    assert write(access, "rewritten again", source_kind="user_stated", **ID).memory.trust == "inferred"
 
 
 def test_a_broken_row_is_mended_by_writing_it_again(access):
