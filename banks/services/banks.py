@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from banks.access import Access, KeyScope
-from banks.models import Bank
+from banks.models import Bank, Vault
 from banks.services.audit import Audited, record_audit
 from banks.services.drafts import BankChanges, BankDraft
 from memoryhub.lib.clock import now
+from memoryhub.lib.constraints import violated
 from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 from memoryhub.lib.ids import short_id
 
@@ -129,15 +132,45 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
     """A new bank. Needs banks:admin. Raises BankNameTaken."""
     access.require(KeyScope.BANKS_ADMIN)
     bank = new_bank(access.vault_id, draft.name, draft.description)
-    if Bank.objects.filter(vault_id=access.vault_id, slug=bank.slug).exists():
-        bank.slug = f"{bank.slug}-{short_id(bank.pk)}"  # C and C++ are two names
-    try:
-        with transaction.atomic():
-            bank.save(force_insert=True)
-            record_audit(access, Audited("create_bank", "bank", bank.pk))
-    except IntegrityError:
-        raise BankNameTaken from None
+    with _names_told_apart(), transaction.atomic():
+        _refuse_ids(bank, _locked_banks(access.vault_id))
+        if Bank.objects.filter(vault_id=access.vault_id, slug=bank.slug).exists():
+            bank.slug = f"{bank.slug}-{short_id(bank.pk)}"  # C and C++ are two names
+        bank.save(force_insert=True)
+        record_audit(access, Audited("create_bank", "bank", bank.pk))
     return bank
+
+
+@contextmanager
+def _names_told_apart() -> Iterator[None]:
+    """Turns the refusal of a second bank of one name into BankNameTaken; any other refusal is a fault of ours."""
+    try:
+        yield
+    except IntegrityError as error:
+        if violated(error) != "bank_name_once":
+            raise
+        raise BankNameTaken from None
+
+
+def _locked_banks(vault_id: UUID) -> dict[UUID, Bank]:
+    """The vault's banks as they are now: names, slugs and the default are one decision, so they change one at a time.
+
+    The vault first, which keeps new banks out and is locked by every change of a bank anyway (its configuration's
+    version); then the banks, in the order of their ids, so that two callers never wait for each other.
+    """
+    Vault.objects.select_for_update(no_key=True).get(pk=vault_id)
+    banks = Bank.objects.select_for_update(no_key=True).filter(vault_id=vault_id).order_by("pk")
+    return {bank.pk: bank for bank in banks}
+
+
+def _refuse_ids(named: Bank, banks: Mapping[UUID, Bank]) -> None:
+    """Raises BankNameTaken for a name that is another bank's id: whoever wrote the id would find the wrong bank."""
+    try:
+        meant = UUID(named.name_key)
+    except ValueError:
+        return
+    if meant in banks and meant != named.pk:
+        raise BankNameTaken("That name is the id of another bank; choose another name.")
 
 
 def new_bank(vault_id: UUID, name: str, description: str = "", is_default: bool = False) -> Bank:
@@ -159,30 +192,35 @@ def _new_key(name: str) -> str:
 def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) -> Bank:
     """Rename, describe, hide, or make it the default. Needs banks:admin. Raises BankNameTaken, DefaultBankStays."""
     access.require(KeyScope.BANKS_ADMIN)
-    bank = get_bank(access, slug_or_id)
-    if changes.is_hidden and (bank.is_default or changes.is_default):
-        raise DefaultBankStays
-    try:
-        with transaction.atomic():
-            _apply(access, bank, changes)
-            record_audit(access, Audited("update_bank", "bank", bank.pk))
-    except IntegrityError:
-        raise BankNameTaken from None
+    found = get_bank(access, slug_or_id)
+    with _names_told_apart(), transaction.atomic():
+        banks = _locked_banks(access.vault_id)
+        bank = banks[found.pk]
+        if changes.is_hidden and (bank.is_default or changes.is_default):
+            raise DefaultBankStays
+        values = _values(changes)
+        if changes.is_default:
+            for other in banks.values():
+                if other.is_default and other.pk != bank.pk:
+                    _save(other, is_default=False)
+            values |= {"is_default": True, "is_hidden": False}
+        _save(bank, **values)
+        _refuse_ids(bank, banks)
+        record_audit(access, Audited("update_bank", "bank", bank.pk))
     return bank
 
 
-def _apply(access: Access, bank: Bank, changes: BankChanges) -> None:
-    if changes.name is not None:
-        bank.name, bank.name_key = changes.name, _new_key(changes.name)
-    if changes.description is not None:
-        bank.description = changes.description
-    if changes.is_hidden is not None:
-        bank.is_hidden = changes.is_hidden
-    if changes.is_default:
-        Bank.objects.filter(vault_id=access.vault_id, is_default=True).exclude(pk=bank.pk).update(is_default=False)
-        bank.is_default, bank.is_hidden = True, False
+def _values(changes: BankChanges) -> dict[str, Any]:
+    given = changes.model_dump(include={"name", "description", "is_hidden"}, exclude_none=True)
+    return {**given, "name_key": _new_key(changes.name)} if changes.name is not None else given
+
+
+def _save(bank: Bank, **values: Any) -> None:
+    """Write these columns and no other, so that another caller's change of the rest stays."""
     bank.updated_at = now()
-    bank.save()
+    for name, value in values.items():
+        setattr(bank, name, value)
+    bank.save(update_fields=[*values, "updated_at"])
 
 
 def archive_bank(access: Access, slug_or_id: str | UUID) -> Bank:

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, StrictBool
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
+from pydantic_core import PydanticCustomError
 
 from banks.access import KeyScope
 from memoryhub.lib.moments import Moment
 from memoryhub.lib.strict import StrictModel
+
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+#: Controls, formats, spaces, and marks with nothing to stand on.
+_UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me"})
+#: Letters and signs that are drawn as nothing: Hangul fillers and the empty Braille pattern.
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 
 
 def _trimmed(value: Any) -> Any:
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
+def _readable(value: str) -> str:
+    """What a person can see and read in one order. Raises on a name that is invisible or turns others around."""
+    if _TURNING.search(value):
+        raise PydanticCustomError("bidi_control", "contains characters that change the direction of text; remove them")
+    if all(unicodedata.category(character) in _UNSEEN or character in _BLANK for character in value):
+        raise PydanticCustomError("invisible", "has no character that can be seen")
+    return value
+
+
 BankName = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=50, strict=True)]
+NewBankName = Annotated[BankName, AfterValidator(_readable)]
 Name = Annotated[str, BeforeValidator(_trimmed), Field(min_length=1, max_length=100, strict=True)]
 Description = Annotated[str, BeforeValidator(_trimmed), Field(max_length=500, strict=True)]
 TrustCeiling = Literal["untrusted", "inferred", "stated", "verified"]
@@ -26,14 +45,14 @@ TrustCeiling = Literal["untrusted", "inferred", "stated", "verified"]
 class BankDraft(StrictModel):
     """A bank to create."""
 
-    name: BankName
+    name: NewBankName
     description: Description = ""
 
 
 class BankChanges(StrictModel):
     """Changes to a bank; what is left out stays."""
 
-    name: BankName | None = None
+    name: NewBankName | None = None
     description: Description | None = None
     is_hidden: StrictBool | None = None
     is_default: StrictBool | None = None

@@ -11,6 +11,7 @@ from banks.access.keyring import add_data_key, verify_master_keys
 from banks.models import Bank, Membership, MembershipRole, Vault
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import new_bank
+from memoryhub.lib.constraints import violated
 from memoryhub.lib.errors import Conflict, FieldError, Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def create_vault(name: str, *owners: User) -> Vault:
                 [Membership(vault=vault, user=owner, role=MembershipRole.OWNER) for owner in owners]
             )
             record_audit(system_access(vault.pk), Audited("create_vault", "vault", vault.pk))
-    except IntegrityError:
+    except IntegrityError as error:
+        if not (violated(error) or "").startswith("banks_vault_name"):
+            raise
         raise VaultNameTaken from None
     return vault
 

@@ -57,6 +57,15 @@ def test_a_bank_that_is_none_is_refused(api: ApiClient, body: dict[str, Any]):
     assert len(names(api)) == 7
 
 
+def test_renaming_to_an_alias_is_refused_as_creating_is(api: ApiClient):
+    """CON-05, BNK-13: Hobby means Interests, for Interests itself too."""
+    for method, path in (("POST", "/banks"), ("PATCH", "/banks/work"), ("PATCH", "/banks/interests")):
+        refused = api.send(method, path, {"name": "Hobby"})
+        assert (refused.status_code, refused.json()["code"]) == (409, "bank_name_taken")
+    for name in ("\u200b", "Wo\u202erk"):
+        assert api.send("PATCH", "/banks/work", {"name": name}).status_code == 422
+
+
 def test_unknown_banks_are_not_found(api: ApiClient):
     for method, body in (("GET", None), ("PATCH", {"name": "y"}), ("DELETE", None)):
         assert api.send(method, "/banks/nowhere", body).status_code == 404

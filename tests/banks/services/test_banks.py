@@ -77,6 +77,53 @@ def test_names_without_letters_and_names_alike_get_slugs_of_their_own(access):
     assert find_bank(access, "C++").pk == two.pk
 
 
+@pytest.mark.parametrize("names", [("C", "C++", "C#"), ("Ünter", "Unter"), ("a" * 50, "a" * 49 + "á")])
+def test_different_names_with_one_slug_are_different_banks(access, names):
+    """BNK-13: also where a renamed bank still has the slug; each is found by its name and by its slug."""
+    renamed = create(access, names[0])
+    update_bank(access, renamed.slug, BankChanges.parse({"name": "Elsewhere"}))
+    banks = [create(access, name) for name in names]
+    assert len({bank.slug for bank in [renamed, *banks]}) == len(names) + 1
+    for bank in banks:
+        assert find_bank(access, bank.name).pk == bank.pk
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\u2060\u00ad\ufeff", "\u3164", "\u2800 \u200d", "\ufe0f", "\x07"])
+def test_a_name_can_be_seen(access, name):
+    """BNK-13: nobody can choose, or type, a bank without a visible character."""
+    for refused in (lambda: create(access, name), lambda: BankChanges.parse({"name": name})):
+        with pytest.raises(Invalid) as caught:
+            refused()
+        assert [error.pointer for error in caught.value.errors] == ["/name"]
+
+
+@pytest.mark.parametrize("control", "\u202a\u202b\u202d\u202e\u202c\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+def test_a_name_reads_in_one_direction(access, control):
+    """BNK-13: a name with bidi controls could pass for another; right-to-left names need none."""
+    for refused in (lambda: create(access, f"Wo{control}rk"), lambda: BankChanges.parse({"name": f"Wo{control}rk"})):
+        with pytest.raises(Invalid):
+            refused()
+
+
+def test_names_in_other_scripts_and_pictures_are_names(access):
+    """BNK-13: right-to-left letters, joined emoji and joiners inside a word."""
+    for name in ("עבודה", "عمل", "👩\u200d💻", "می\u200cخواهم"):
+        assert create(access, name).name == name
+
+
+def test_a_name_is_not_the_id_of_another_bank(access):
+    """BNK-13: who writes an id means that bank; a bank may carry its own id, or one of nothing."""
+    work, health = get_bank(access, "Work"), get_bank(access, "Health")
+    for name in (str(work.pk), str(work.pk).upper(), work.pk.hex):
+        with pytest.raises(BankNameTaken, match="id of another bank"):
+            create(access, name)
+        with pytest.raises(BankNameTaken, match="id of another bank"):
+            update_bank(access, "Health", BankChanges.parse({"name": name}))
+    assert find_bank(access, str(work.pk)).pk == work.pk
+    assert get_bank(access, "Health").pk == health.pk
+    assert update_bank(access, "Work", BankChanges.parse({"name": str(work.pk)})).pk == work.pk
+
+
 def test_the_same_name_in_another_vault(access, other_access):
     """MOD-31: vaults do not share names."""
     assert create(access, "Garden").pk != create(other_access, "Garden").pk
