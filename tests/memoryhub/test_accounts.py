@@ -55,7 +55,9 @@ def test_superusers_enter_and_others_are_told_why_not():
     made("root", is_staff=True, is_superuser=True)
     made("clerk", is_staff=True)
     made("alice")
-    assert signed_in("root").get("/admin/").status_code == 200
+    entered = signed_in("root").get("/admin/")
+    assert entered.status_code == 200
+    assert "Memory indexes" in entered.content.decode()
     assert signed_in("root").get("/admin/login/?next=//elsewhere.example/")["Location"] == "/admin/"
     for name in ("clerk", "alice"):
         for address in ("/admin/", "/admin/login/", "/admin/memories/memory/"):
