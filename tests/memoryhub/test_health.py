@@ -68,7 +68,7 @@ def test_a_connection_that_was_cut_costs_one_request(api: ApiClient):
     assert api.get("/health/ready").status_code == 503
     assert api.get("/health/ready").status_code == 200
     _cut()
-    page = api.get("/admin/login/")
+    page = api.get("/accounts/login/")
     assert page.status_code in {200, 503}
     assert api.send("POST", "/memories", {"content": "After."}).status_code in {201, 503}
 
