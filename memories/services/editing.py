@@ -16,30 +16,10 @@ from memories.rules.vocabulary import Trust
 from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
 from memories.services.preparing import check_length
-from memories.services.revising import Change, change_memory, differs, locked_memory
+from memories.services.revising import SAID, Change, change_memory, differs, locked_memory
 from memories.services.superseding import rewritten_trust
 from memoryhub.lib.errors import NotFound
 
-#: What bringing back a version restores: what the memory says, not where it stands in its life.
-_RESTORED = (
-    "content",
-    "type",
-    "bank_id",
-    "category",
-    "role",
-    "importance",
-    "confidence",
-    "entities",
-    "tags",
-    "fact_key",
-    "extra",
-    "is_protected",
-    "user_id",
-    "session_id",
-    "task_id",
-    "expires_at",
-    "event_at",
-)
 _MOMENTS = {"expires_at", "event_at"}
 
 
@@ -101,7 +81,7 @@ def restore_version(access: Access, memory_id: str | UUID, version: int, expecte
         before = kept.before
         if before.get("content") is None:
             raise VersionUnreadable
-        values = {name: _value(name, before[name]) for name in _RESTORED if name in before}
+        values = {name: _value(name, before[name]) for name in SAID if name in before}
         # What was believed less then is not believed more for having been replaced in between.
         values["trust"] = lower(Trust(memory.trust), Trust(before.get("trust", memory.trust))).value
         change_memory(WriteContext.of(access), memory, Change("restore_version", values, f"version {version}"))

@@ -21,14 +21,13 @@ from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.errors import Conflict, NotFound, StaleVersion
 from memoryhub.lib.ids import parse_id
 
-#: What a revision keeps. Ids, provenance and counters never change or are not worth a version.
-REVISED = (
+#: What a memory says: an upsert may change it and bringing back a version restores it.
+SAID = (
     "content",
     "type",
     "bank_id",
     "category",
     "role",
-    "status",
     "importance",
     "confidence",
     "entities",
@@ -39,13 +38,11 @@ REVISED = (
     "user_id",
     "session_id",
     "task_id",
-    "trust",
-    "archived_at",
-    "archived_reason",
-    "superseded_by_id",
     "expires_at",
     "event_at",
 )
+#: What a revision keeps. Ids, provenance and counters never change or are not worth a version.
+REVISED = (*SAID, "status", "trust", "archived_at", "archived_reason", "superseded_by_id")
 
 
 class DuplicateContent(Conflict):

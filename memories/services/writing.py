@@ -27,7 +27,7 @@ from memories.services.context import WriteContext, allocate_documents
 from memories.services.indexing import index_memories
 from memories.services.meeting import meeting
 from memories.services.preparing import Prepared, identity_of, prepare
-from memories.services.revising import Change, broken_constraint, change_memory, differs
+from memories.services.revising import SAID, Change, broken_constraint, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire, rewritten_trust, succeeding
 from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
@@ -220,7 +220,7 @@ class _Batch:
         known = _locked(known)
         if not _may_see(self.access, known):
             raise Conflict("This external_write_id belongs to a memory that this key does not reach.")
-        values = {name: value for name, value in item.given.items() if name in _UPSERTED}
+        values = {name: value for name, value in item.given.items() if name in SAID}
         if differs(known, "content", item.content):
             values["trust"] = rewritten_trust(self.context, known, Trust(item.memory.trust)).value
         changed = change_memory(self.context, known, Change("write_memory", values))
@@ -301,24 +301,3 @@ def _may_see(access: Access, row: Memory) -> bool:
 
 def _has_expired(row: Memory) -> bool:
     return row.expires_at is not None and row.expires_at <= now()
-
-
-_UPSERTED = {
-    "content",
-    "type",
-    "bank_id",
-    "category",
-    "role",
-    "importance",
-    "confidence",
-    "entities",
-    "tags",
-    "fact_key",
-    "extra",
-    "is_protected",
-    "user_id",
-    "session_id",
-    "task_id",
-    "expires_at",
-    "event_at",
-}
