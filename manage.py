@@ -11,8 +11,9 @@ from pathlib import Path
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 
 # Django reads its settings, and with them the data folder, before it reads the options of a command. To `bench`, which
-# has a hub of its own, --data names something else: conversations.
-for position, word in enumerate(sys.argv[2:] if sys.argv[1:2] != ["bench"] else [], start=2):
+# has a hub of its own, and to `rotate_keys` --data says something else: conversations, and which keys.
+OTHER_DATA = {"bench", "rotate_keys"}
+for position, word in enumerate([] if OTHER_DATA & {*sys.argv[1:2]} else sys.argv[2:], start=2):
     if word.startswith("--data="):
         os.environ["MEMORYHUB_DATA"] = word.removeprefix("--data=")
     elif word == "--data" and position + 1 < len(sys.argv):
@@ -29,10 +30,12 @@ from memoryhub.env import environment  # noqa: E402
 from memoryhub.lib.errors import HubError  # noqa: E402
 from memoryhub.local.embedded import embedded_database  # noqa: E402
 
-# `up` runs the servers itself, `bench` a hub of its own; the others need no rows.
+# `up` and `restore` run the servers themselves, `bench` a hub of its own, `mcp` calls one; the others need no rows.
 STAND_ALONE = {
     "up",
+    "restore",
     "bench",
+    "mcp",
     "help",
     "check",
     "makemigrations",

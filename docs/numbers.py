@@ -1,4 +1,4 @@
-"""Writes what the bench measured into docs/performance.md: `uv run python -m docs.numbers 10k.json 100k.json`.
+"""Writes what the bench measured into docs/performance.md: `uv run python -m docs.numbers 10k.json 100k.json 1m.json`.
 
 Only the part between the two markers is replaced, so no number on that page was typed by hand.
 """
@@ -10,23 +10,33 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memories.management.bench.report import TARGETS
+from memories.management.bench.layout import Layout
+from memories.management.bench.report import TARGETS, TARGETS_AT_A_MILLION
 
 PAGE = Path(__file__).with_name("performance.md")
+GROUPS = ("floor", "fill", "size", "write", "batch", "search", "alone", "neighbours", "list", "memory")
 START, END = "<!-- measured -->\n", "<!-- /measured -->\n"
 
 
 def table(reports: list[dict[str, Any]]) -> str:
     """One row a number, one column a size of the vault, and what is aimed at."""
-    sizes = [f"{report['memories']:,} memories" for report in reports]
-    names = [name for name in reports[-1]["numbers"] if not name.endswith(".count")]
-    lines = [f"| | {' | '.join(sizes)} | aim at 100,000 |", f"|---|{'---:|' * len(sizes)}---:|"]
-    for name in names:
+    sizes = [str(Layout(report["memories"], report["vaults"])) for report in reports]
+    names = dict.fromkeys(name for report in reports for name in report["numbers"] if not name.endswith(".count"))
+    heads = [*sizes, "aim at 100,000", "aim at 1,000,000"]
+    lines = [f"| | {' | '.join(heads)} |", f"|---|{'---:|' * len(heads)}"]
+    for name in sorted(names, key=_place):
         values = [_shown(report["numbers"].get(name)) for report in reports]
-        lines.append(f"| {name} | {' | '.join(values)} | {TARGETS.get(name, '')} |")
+        aims = [str(aims.get(name, "")) for aims in (TARGETS, TARGETS_AT_A_MILLION)]
+        lines.append(f"| {name} | {' | '.join([*values, *aims])} |")
     machine = reports[-1]["machine"]
     where = f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, {machine['system']}"
     return f"{where}, Python {machine['python']}, {reports[-1]['taken_at'][:10]}.\n\n" + "\n".join(lines) + "\n"
+
+
+def _place(name: str) -> int:
+    """What belongs together stands together, whichever report brought it; the rest stays in its order."""
+    group = name.partition(".")[0]
+    return GROUPS.index(group) if group in GROUPS else len(GROUPS)
 
 
 def _shown(value: float | None) -> str:

@@ -16,7 +16,13 @@ from playwright.sync_api import Browser, sync_playwright
 from memories.management.bench.hub import Hub, throwaway_hub
 
 IMAGES = Path(__file__).with_name("images")
-PAGES = {"memories": "/memories/", "memory": "/memories/", "cleanup": "/cleanup/", "banks": "/banks/"}
+PAGES = {
+    "memories": "/memories/",
+    "memory": "/memories/",
+    "recall": "/recall/?q=who+looks+after+the+backups",
+    "cleanup": "/cleanup/",
+    "banks": "/banks/",
+}
 SCHEMES = ("light", "dark")
 SIZE = {"width": 1280, "height": 800}
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")

@@ -27,45 +27,33 @@ from ninja.operation import Operation
 from ninja.parser import Parser
 from ninja.security import APIKeyHeader, HttpBearer
 
-from banks.access import Access, access_from_secret
+from banks.access import Access
 from banks.api import router as banks_router
 from memories.api import router as memories_router
 from memories.services.idempotency import StoredAnswer, with_idempotency
-from memoryhub.env import environment
+from memoryhub.admission import READS, WRITES, admit
 from memoryhub.lib import strictjson
-from memoryhub.lib.answers import bare_problem_answer, json_answer, problem_answer, request_id_of
+from memoryhub.lib.answers import bare_problem_answer, json_answer, problem_answer
 from memoryhub.lib.errors import FieldError, HubError, Invalid, Unauthenticated
 from memoryhub.lib.problems import PROBLEM_RESPONSE, PROBLEM_SCHEMA
-from memoryhub.lib.ratelimit import Policy, RateLimited, RateLimiter
 from memoryhub.lib.strict import snake_case
 from memoryhub.middleware.faults import answer_fault
 
 LONGEST_IDEMPOTENCY_KEY = 255
 # Verbs that are POST only because their questions are long: they count as reads and are never stored for a replay.
-READING_POSTS = frozenset({"search_memories", "read_memories", "cleanup_memories"})
+READING_POSTS = frozenset({"search_memories", "read_memories", "format_for_injection", "explain_absence"})
+# It writes nothing and may ask a language model, which no transaction should wait for.
+PREVIEWS = frozenset({"preview_extraction"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
 SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}
 
 _SOURCE = re.compile(r"\s*\([A-Z]{3}-\d[^)]*\)")
 
-_reads = Policy("reads", environment().rate_limit_reads)
-_writes = Policy("writes", environment().rate_limit_writes)
-_limiter = RateLimiter(settings.CELERY_BROKER_URL)
-
 
 def _admit(request: HttpRequest, secret: str) -> Access:
-    """The Access behind ``secret``, after spending one of its requests. Cookies are never looked at."""
-    access = access_from_secret(secret, request_id_of(request))
-    request.access = access  # type: ignore[attr-defined]
-    policy = _reads if request.method in ("GET", "HEAD") or _verb(request) in READING_POSTS else _writes
-    try:
-        standing = _limiter.spend(policy, str(access.actor.id))
-    except RateLimited as error:
-        request.answer_headers = error.standing.headers  # type: ignore[attr-defined]
-        raise
-    request.answer_headers = standing.headers  # type: ignore[attr-defined]
-    return access
+    reads = request.method in ("GET", "HEAD") or _verb(request) in READING_POSTS
+    return admit(request, secret, READS if reads else WRITES)
 
 
 def _verb(request: HttpRequest) -> str | None:
@@ -155,7 +143,7 @@ def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if model.__ninja_param_source__ == "query"
         for name in model.__ninja_flatten_map__
     )
-    replayable = view.__name__ not in READING_POSTS | SECRET_ANSWERS
+    replayable = view.__name__ not in READING_POSTS | PREVIEWS | SECRET_ANSWERS
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -11,6 +11,8 @@ from memoryhub.env import secrets
 from memoryhub.local.processes import leave_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+# Workers are several processes on shared cores: threads of one multiplication only wait for each other there.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 app = Celery("memoryhub")
 app.config_from_object("django.conf:settings", namespace="CELERY")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 SECRET_CHARACTERS = 32
+#: How far WordLlama's vectors may be cut: its model was trained so that the first numbers say most.
+WORDLLAMA_DIMENSIONS = (256, 128, 64)
 
 
 class EnvironmentInvalid(HubError):
@@ -35,6 +37,18 @@ class SecretsMissing(HubError):
     """A secret the hub cannot run without is not there."""
 
     code = "secrets_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """One embedder, as the environment describes it."""
+
+    provider: str
+    url: str | None
+    model: str | None
+    key: SecretStr | None
+    dimensions: int | None
+    allow_private: bool
 
 
 class Environment(BaseSettings):
@@ -71,12 +85,66 @@ class Environment(BaseSettings):
     embedder_key: SecretStr | None = None
     embedder_dimensions: int | None = Field(None, ge=1, le=4000)
     embedder_allow_private: bool = False
+    embedder_timeout: float = Field(30.0, ge=0.1, le=100.0)  # seconds a job waits for one answer
+    embedder_query_timeout: float = Field(1.5, gt=0.0, le=30.0)  # seconds a search waits for its vector
+
+    # What vaults are re-embedded into while the one above still answers for those that are not yet.
+    next_embedder: Literal["wordllama", "openai"] | None = None
+    next_embedder_url: str | None = None
+    next_embedder_model: str | None = None
+    next_embedder_key: SecretStr | None = None
+    next_embedder_dimensions: int | None = Field(None, ge=1, le=4000)
+    next_embedder_allow_private: bool = False
+
+    llm: Literal["extractive", "openai", "fake"] = "extractive"
+    llm_url: str | None = None
+    llm_model: str | None = None
+    llm_key: SecretStr | None = None
+    llm_allow_private: bool = False
+    llm_timeout: float = Field(60.0, ge=0.1, le=100.0)  # seconds for one question, a repaired answer included
 
     @model_validator(mode="after")
-    def _embedder_is_complete(self) -> Self:
-        if self.embedder == "openai" and not (self.embedder_url and self.embedder_model):
-            raise ValueError("MEMORYHUB_EMBEDDER=openai also needs MEMORYHUB_EMBEDDER_URL and MEMORYHUB_EMBEDDER_MODEL")
+    def _embedders_are_complete(self) -> Self:
+        for prefix, one in (("EMBEDDER", self.embedding), ("NEXT_EMBEDDER", self.next_embedding)):
+            if one is not None and one.provider == "openai" and not (one.url and one.model):
+                raise ValueError(
+                    f"MEMORYHUB_{prefix}=openai also needs MEMORYHUB_{prefix}_URL and MEMORYHUB_{prefix}_MODEL"
+                )
+            if one is not None and one.provider == "wordllama" and one.dimensions not in {None, *WORDLLAMA_DIMENSIONS}:
+                raise ValueError(f"MEMORYHUB_{prefix}_DIMENSIONS of wordllama is one of {WORDLLAMA_DIMENSIONS}")
         return self
+
+    @model_validator(mode="after")
+    def _llm_is_complete(self) -> Self:
+        if self.llm == "openai" and not (self.llm_url and self.llm_model):
+            raise ValueError("MEMORYHUB_LLM=openai also needs MEMORYHUB_LLM_URL and MEMORYHUB_LLM_MODEL")
+        return self
+
+    @property
+    def embedding(self) -> EmbedderSettings:
+        """The embedder vaults begin with."""
+        return EmbedderSettings(
+            self.embedder,
+            self.embedder_url,
+            self.embedder_model,
+            self.embedder_key,
+            self.embedder_dimensions,
+            self.embedder_allow_private,
+        )
+
+    @property
+    def next_embedding(self) -> EmbedderSettings | None:
+        """The embedder vaults are to move to; None when nothing is planned."""
+        if self.next_embedder is None:
+            return None
+        return EmbedderSettings(
+            self.next_embedder,
+            self.next_embedder_url,
+            self.next_embedder_model,
+            self.next_embedder_key,
+            self.next_embedder_dimensions,
+            self.next_embedder_allow_private,
+        )
 
     @property
     def hosts(self) -> list[str]:
@@ -129,6 +197,11 @@ def secrets() -> Secrets:
             "without the encryption key nothing that is stored can be read."
         )
     return Secrets(keys=keys, active=active, secret_key=secret_key, pepper=pepper.encode())
+
+
+def reread_secrets() -> None:
+    """Forget what was read: the files may say more than when this process started."""
+    secrets.cache_clear()
 
 
 def keys_file(data: Path) -> Path:

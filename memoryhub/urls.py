@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, include, path
 
 from memoryhub.api import api, docs
+from memoryhub.mcp import mcp
 
 # The hub sends no mail and nobody signs up, so all that begins with either is not there.
 OFFERED = {"account_login", "account_logout", "account_change_password"}
@@ -25,6 +26,8 @@ accounts = [one if one.name in OFFERED else URLPattern(one.pattern, not_offered,
 urlpatterns = [
     path("api/v1/", api.urls),
     path("api/docs", docs),
+    path("mcp", mcp, name="mcp"),
+    path("mcp/banks/<slug:bank>", mcp, name="mcp_bank"),
     path("accounts/", include(accounts)),
     path("admin/", admin.site.urls),
     path("", include("memoryhub.health")),

@@ -1,4 +1,4 @@
-"""An embedding service that speaks OpenAI's format, as slow and as broken as a test wants it."""
+"""Services for tests: one that embeds, as slow and as broken as a test wants it, and a chat model with a script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any
 import pytest
 
 from memoryhub.env import environment
-from memoryhub.providers.registry import get_embedder
+from memoryhub.providers.fake_chat import FakeChatModel
+from memoryhub.providers.openai_chat import OpenAIChatModel
+from memoryhub.providers.openai_compatible import OpenAIEmbedder
+from memoryhub.providers.questions import question_breaker
+from memoryhub.providers.registry import get_chat_model, get_embedder, get_next_embedder
 
 DIMENSIONS = 8
 
@@ -92,13 +96,35 @@ def embedding_with(patch: pytest.MonkeyPatch, service: EmbeddingService) -> Iter
     """This process configured to embed with that service, by the environment as an operator would."""
     settings = {"EMBEDDER": "openai", "EMBEDDER_URL": service.url, "EMBEDDER_MODEL": "test"}
     settings |= {"EMBEDDER_DIMENSIONS": str(DIMENSIONS), "EMBEDDER_ALLOW_PRIVATE": "true"}
+    with configured(patch, settings):
+        yield service
+
+
+@contextmanager
+def chat_model(patch: pytest.MonkeyPatch) -> Iterator[FakeChatModel]:
+    """This process configured with the scripted chat model, which is handed out to be scripted."""
+    with configured(patch, {"LLM": "fake"}):
+        model = get_chat_model()
+        assert isinstance(model, FakeChatModel)
+        yield model
+
+
+@contextmanager
+def configured(patch: pytest.MonkeyPatch, settings: dict[str, str]) -> Iterator[None]:
+    """This process with these MEMORYHUB_ variables, which are read again."""
     for name, value in settings.items():
         patch.setenv(f"MEMORYHUB_{name}", value)
-    environment.cache_clear()
-    get_embedder.cache_clear()
+    _forget()
     try:
-        yield service
+        yield
     finally:
         patch.undo()
-        environment.cache_clear()
-        get_embedder.cache_clear()
+        _forget()
+
+
+def _forget() -> None:
+    for made in (get_embedder, get_next_embedder, get_chat_model):
+        if made.cache_info().currsize and isinstance(one := made(), OpenAIEmbedder | OpenAIChatModel):
+            one.close()
+    for remembered in (environment, get_embedder, get_next_embedder, get_chat_model, question_breaker):
+        remembered.cache_clear()

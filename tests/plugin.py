@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+#: Each has a PostgreSQL and, for some tests, a browser and a hub of its own.
+WORKERS_MAX = 4
+
 _ground = ExitStack()
 
 
@@ -40,6 +43,13 @@ def pytest_load_initial_conftests() -> None:
         # Tests may lose their data in a power cut; they may not be slow.
         server = start_postgres(datadir, {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"})
         _ground.callback(server.stop)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """A process per core for the whole suite; none of its own for a few named tests, which begin sooner without."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return min(os.cpu_count() or 1, WORKERS_MAX) if whole else 0
 
 
 def pytest_unconfigure() -> None:

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from banks.access.access import Access, Actor, access_from_secret, access_from_user, system_access, vaults_of
+from banks.access.access import (
+    Access,
+    Actor,
+    access_from_secret,
+    access_from_user,
+    acting_for,
+    acting_under,
+    mandate_of,
+    reopened,
+    system_access,
+    vaults_of,
+)
 from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, KeyScope
 from banks.access.secret import InvalidKey
 
@@ -15,6 +26,10 @@ __all__ = [
     "KeyScope",
     "access_from_secret",
     "access_from_user",
+    "acting_for",
+    "acting_under",
+    "mandate_of",
+    "reopened",
     "system_access",
     "vaults_of",
 ]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db.models import Q
@@ -29,6 +32,12 @@ class MissingScope(Denied):
     """The key or role lacks the scope this needs."""
 
     code = "missing_scope"
+
+
+class WholeVaultNeeded(Denied):
+    """This works on the whole vault, and the key reaches only a part of it; use one without limits."""
+
+    code = "whole_vault_needed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +88,20 @@ class Access:
         """Whether the caller's key reaches that bank."""
         return self.bank_ids is None or bank_id in self.bank_ids
 
+    @property
+    def reaches_whole_vault(self) -> bool:
+        """Not limited to banks, nor kept apart from the other agents."""
+        return self.bank_ids is None and (self.agent is None or not self.agent.is_isolated)
+
+    def require_whole_vault(self) -> None:
+        """Raises WholeVaultNeeded for a caller that reaches only a part."""
+        if not self.reaches_whole_vault:
+            raise WholeVaultNeeded
+
+    def within(self, bank_id: UUID) -> Access:
+        """The same caller, reaching that bank only, or none when it did not reach it before."""
+        return replace(self, bank_ids=frozenset({bank_id}) if self.may_use_bank(bank_id) else frozenset())
+
 
 def access_from_secret(secret: str, request_id: str) -> Access:
     """The access of an API key, its vault unlocked. Raises InvalidKey; revocation counts at once."""
@@ -119,7 +142,9 @@ def access_from_user(user: User, vault_id: UUID | None, request_id: str) -> Acce
 
     Raises NotFound when they are not a member: a foreign vault looks like an unknown one.
     """
-    memberships = Membership.objects.select_related("vault").filter(user_id=user.pk, user__is_active=True)
+    memberships = Membership.objects.select_related("vault").filter(
+        user_id=user.pk, user__is_active=True, vault__shredded_at=None
+    )
     if vault_id is not None:
         memberships = memberships.filter(vault_id=vault_id)
     membership = memberships.order_by("vault__name").first()
@@ -138,7 +163,8 @@ def access_from_user(user: User, vault_id: UUID | None, request_id: str) -> Acce
 
 def vaults_of(user: User) -> list[Vault]:
     """The vaults a person is a member of, by name."""
-    return list(Vault.objects.filter(memberships__user_id=user.pk, memberships__user__is_active=True).order_by("name"))
+    mine = Vault.objects.filter(memberships__user_id=user.pk, memberships__user__is_active=True)
+    return list(mine.filter(shredded_at=None).order_by("name"))
 
 
 def system_access(vault_id: UUID, request_id: str = "") -> Access:
@@ -157,6 +183,41 @@ def system_access(vault_id: UUID, request_id: str = "") -> Access:
     )
 
 
+def acting_for(hub: Access, agent: Agent | None, bank_ids: frozenset[UUID] | None) -> Access:
+    """The hub's own access, narrowed to an agent and to some banks: work done later for a key reaches no further."""
+    banks = hub.bank_ids if bank_ids is None else bank_ids if hub.bank_ids is None else hub.bank_ids & bank_ids
+    return replace(hub, agent=hub.agent or agent, bank_ids=banks)
+
+
+def mandate_of(access: Access) -> dict[str, Any]:
+    """What a job must remember to act for this caller, and no further: ids and a label, never a secret."""
+    return {
+        "actor_kind": access.actor.kind,
+        "actor_id": access.actor.id,
+        "agent_id": access.agent_id,
+        "bank_ids": None if access.bank_ids is None else sorted(map(str, access.bank_ids)),
+    }
+
+
+def acting_under(hub: Access, mandate: Mapping[str, Any]) -> Access:
+    """The hub's own access in the name of whoever asked, narrowed to what that caller reached. Raises NotFound."""
+    agent = None
+    if mandate["agent_id"] is not None:
+        agent = Agent.objects.select_related("vault").filter(vault_id=hub.vault_id, pk=mandate["agent_id"]).first()
+        if agent is None:
+            raise NotFound("The agent that asked for this is gone; ask again with another key.")
+    banks = None if mandate["bank_ids"] is None else frozenset(map(UUID, mandate["bank_ids"]))
+    actor = Actor(mandate["actor_kind"], mandate["actor_id"], "whoever asked")
+    return replace(acting_for(hub, agent, banks), actor=actor)
+
+
+@contextmanager
+def reopened(access: Access) -> Iterator[Access]:
+    """The same access in a session of its own: for an answer that is still being sent when its request is over."""
+    with gate.session():
+        yield _opened(access)
+
+
 def _opened(access: Access) -> Access:
-    gate.unlock(access.vault_id, access.keys)
+    gate.unlock(access.vault_id, access.keys, partial(keys_of_vault, access.vault_id))
     return access

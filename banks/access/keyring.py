@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from time import monotonic
 from uuid import UUID
 
 from banks.models import KeyCheck, Vault, VaultKey
-from memoryhub.env import secrets
+from memoryhub.env import reread_secrets, secrets
+from memoryhub.lib.blindindex import forget_hashes
 from memoryhub.lib.crypto import (
+    ROOTS_VERSION,
     CryptoError,
     DecryptionError,
     MasterKeys,
+    UnknownKey,
     VaultKeys,
+    forget_derived,
     key_version,
     new_key,
     same,
     vault_keys,
 )
+from memoryhub.lib.errors import Kind
 
 
 class WrongKey(CryptoError):
@@ -27,9 +33,10 @@ class WrongKey(CryptoError):
 
 
 class VaultShredded(CryptoError):
-    """The vault's data key was destroyed; nothing that was sealed in it can be read any more."""
+    """The vault's data key was destroyed; nothing that was sealed in it can be read any more, and nothing written."""
 
     code = "vault_shredded"
+    kind = Kind.DENIED
 
 
 @cache
@@ -39,16 +46,47 @@ def master_keys() -> MasterKeys:
     return MasterKeys(keys=found.keys, active=found.active)
 
 
+def reread_master_keys() -> MasterKeys:
+    """The configured master keys as the files say now: one may have been added since this process started."""
+    reread_secrets()
+    master_keys.cache_clear()
+    return master_keys()
+
+
 @lru_cache(maxsize=4096)
 def _unwrapped(vault_id: UUID, wrapped: bytes) -> bytes:
-    return master_keys().unwrap(wrapped, vault_id.bytes)
+    try:
+        return master_keys().unwrap(wrapped, vault_id.bytes)
+    except UnknownKey:
+        return reread_master_keys().unwrap(wrapped, vault_id.bytes)
+
+
+def forget_keys() -> None:
+    """Drop every key this process remembers, and what was derived from them; they are worked out anew when needed."""
+    _unwrapped.cache_clear()
+    forget_derived()
+    forget_hashes()
+
+
+class _Memory:
+    """How long a process may remember keys: one that was destroyed leaves all of them, whoever destroyed it."""
+
+    KEPT_SECONDS = 300.0
+    since = 0.0
+
+    @classmethod
+    def fade(cls) -> None:
+        if (at := monotonic()) - cls.since > cls.KEPT_SECONDS:
+            cls.since = at
+            forget_keys()
 
 
 def keys_of_vault(vault_id: UUID, data_keys: Iterable[VaultKey] | None = None) -> VaultKeys:
     """The vault's sub-keys. Raises VaultShredded when it has none, UnknownKey when its master key is missing."""
+    _Memory.fade()
     rows = VaultKey.objects.filter(vault_id=vault_id) if data_keys is None else data_keys
     versions = tuple((row.version, _unwrapped(vault_id, bytes(row.wrapped))) for row in rows)
-    if not versions:
+    if all(version == ROOTS_VERSION for version, _ in versions):
         raise VaultShredded
     return vault_keys(tuple(sorted(versions)))
 
@@ -57,6 +95,33 @@ def add_data_key(vault: Vault, version: int = 1) -> VaultKey:
     """A fresh data key for a vault, wrapped by the active master key."""
     wrapped = master_keys().wrap(new_key(), vault.pk.bytes)
     return VaultKey.objects.create(vault=vault, version=version, master_key_id=key_version(wrapped), wrapped=wrapped)
+
+
+def add_next_data_key(vault: Vault) -> VaultKey:
+    """The data key that seals from the moment this transaction commits; those before it still open.
+
+    The sub-keys that must outlive them are kept by themselves from the first time on.
+    """
+    versions = list(
+        VaultKey.objects.select_for_update(no_key=True).filter(vault=vault).values_list("version", flat=True)
+    )
+    if ROOTS_VERSION not in versions:
+        wrapped = master_keys().wrap(keys_of_vault(vault.pk).roots, vault.pk.bytes)
+        VaultKey.objects.create(vault=vault, version=ROOTS_VERSION, master_key_id=key_version(wrapped), wrapped=wrapped)
+    return add_data_key(vault, max(versions) + 1)
+
+
+def rewrap_data_keys(vault_id: UUID) -> int:
+    """Wrap the vault's keys with the active master key; how many were under another. Raises UnknownKey."""
+    keys, changed = master_keys(), 0
+    for row in (
+        VaultKey.objects.select_for_update(no_key=True).filter(vault_id=vault_id).exclude(master_key_id=keys.active)
+    ):
+        row.wrapped = keys.wrap(keys.unwrap(bytes(row.wrapped), vault_id.bytes), vault_id.bytes)
+        row.master_key_id = keys.active
+        row.save(update_fields=["wrapped", "master_key_id"])
+        changed += 1
+    return changed
 
 
 def verify_master_keys() -> None:

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Model
 
 from banks.models import Agent, ApiKey, Vault, VaultKey
+from memoryhub.lib.statements import fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,10 @@ class FoundKey:
 
 def find_key(public_id: str) -> FoundKey | None:
     """The key with that public id, whether or not it is live."""
-    with connection.cursor() as cursor:
-        cursor.execute(_STATEMENT, [public_id])
-        row = cursor.fetchone()
-    if row is None:
+    rows = fetch(_STATEMENT, [public_id], binary=False)
+    if not rows:
         return None
-    values = iter(row)
+    values = iter(rows[0])
     key, vault = _model(ApiKey, values), _model(Vault, values)
     agent = _model(Agent, values)
     key.vault, key.agent = vault, agent if key.agent_id else None

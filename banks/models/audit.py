@@ -26,6 +26,7 @@ class AuditEntry(models.Model):
     target_id = models.UUIDField(null=True)
     version_before = models.IntegerField(null=True)
     version_after = models.IntegerField(null=True)
+    #: What happened together: the changeset, or the receipt of an erasure.
     changeset_id = models.UUIDField(null=True)
     request_id = models.CharField(max_length=64, blank=True)
     chain_hash = models.BinaryField(null=True)
@@ -33,7 +34,12 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ("-id",)
         constraints = (owned_by_vault("audit"),)
-        indexes = (models.Index(fields=["vault", "target_id"], name="audit_vault_target"),)
+        indexes = (
+            models.Index(fields=["vault", "target_id"], name="audit_vault_target"),
+            models.Index(
+                fields=["vault", "changeset_id"], condition=~models.Q(changeset_id=None), name="audit_changeset"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.action} {self.target_kind}"

@@ -23,6 +23,8 @@ class Vault(models.Model):
     #: Changes with every change of the vault's banks, settings or spaces (by trigger), so that what a process remembers
     #: of them is either right or not used.
     config_version = models.IntegerField(default=0)
+    #: Its data keys were destroyed; nobody reads or writes it any more.
+    shredded_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ("name",)

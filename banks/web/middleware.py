@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRedirect
 from banks.access import Access, access_from_user
 from memoryhub.lib.answers import request_id_of
 from memoryhub.lib.errors import HubError, Kind, NotFound
-from memoryhub.lib.pages import PageRequest, SeeOther, local_address, safe_next
+from memoryhub.lib.pages import PageRequest, SeeOther, in_words, local_address, safe_next
 from memoryhub.lib.problems import status_of
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class VaultAccessMiddleware:
         if not isinstance(error, HubError) or not _is_ours(request):
             return None
         if request.method == "POST" and error.kind in _SAID_ON_THE_PAGE:
-            messages.error(request, error.message)
+            messages.error(request, in_words(error))
             return SeeOther(safe_next(request, _sent_from(request)))
         if error.kind in _PAGES:
             return render(request, _PAGES[error.kind], {"problem": error.message}, status=status_of(error))

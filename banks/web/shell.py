@@ -36,6 +36,8 @@ NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
         (
             Place("overview", "Overview", "layout-dashboard"),
             Place("memories", "Memories", "library"),
+            Place("recall", "Recall lab", "flask-conical"),
+            Place("sessions", "Sessions", "messages-square", KeyScope.SESSIONS),
             Place("banks", "Banks", "layers"),
             Place("agents", "Agents", "bot"),
         ),
@@ -43,6 +45,8 @@ NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
     (
         "Care",
         (
+            Place("review", "Review", "inbox"),
+            Place("summaries", "Summaries & dreams", "brain"),
             Place("cleanup", "Cleanup", "brush-cleaning", KeyScope.CLEANUP_PLAN),
             Place("activity", "Activity", "history", KeyScope.OPS_READ),
         ),
@@ -54,6 +58,7 @@ NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
             Place("keys", "Keys", "key-round", KeyScope.KEYS_ADMIN),
             Place("jobs", "Jobs", "list-checks", KeyScope.OPS_READ),
             Place("migrations", "Migrations", "git-branch", KeyScope.OPS_READ),
+            Place("transfer", "Export & import", "replace", KeyScope.EXPORT),
             Place("system", "System", "settings", KeyScope.OPS_READ),
         ),
     ),
@@ -68,6 +73,8 @@ class Item:
     label: str
     icon: str
     current: bool
+    #: What the page is called in addresses.
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,8 +122,12 @@ def _shell_of(request: PageRequest[Access]) -> Shell:
 
 def _items(request: PageRequest[Access], places: tuple[Place, ...]) -> list[Item]:
     return [
-        Item(url, place.label, place.icon, current=request.path == url or (url != "/" and request.path.startswith(url)))
+        Item(url, place.label, place.icon, _is_current(request, url), place.name)
         for place in places
         if request.access.has(place.scope)
         for url in [reverse(place.name)]
     ]
+
+
+def _is_current(request: PageRequest[Access], url: str) -> bool:
+    return request.path == url or (url != "/" and request.path.startswith(url))

@@ -8,19 +8,32 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
+from pydantic import Field
 
 from memories.api.requests import ApiRequest
-from memories.models import MigrationRecord
+from memories.models import Job, MigrationRecord
+from memories.rules.datamigrations import DataMigration
+from memories.rules.limits import LABEL_MAX
 from memories.search import history
+from memories.services import migrating
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.strict import StrictModel
 
 router = Router()
 
 
+class MigrationStart(StrictModel):
+    """What to move the vault's data to; ``target`` names the embedding space for `reembed`, else the configured one."""
+
+    kind: DataMigration
+    target: str | None = Field(None, min_length=1, max_length=LABEL_MAX)
+
+
 class MigrationOut(TypedDict):
-    """One change of the store, by a migration or by a data job."""
+    """One change of the store, by a migration or by a data job, whose id is there while the job is."""
 
     id: UUID
+    job_id: UUID | None
     kind: str
     app: str
     version: str
@@ -40,10 +53,11 @@ class MigrationList(TypedDict):
     items: list[MigrationOut]
 
 
-def migration_out(record: MigrationRecord) -> MigrationOut:
+def migration_out(record: MigrationRecord, job: Job | None) -> MigrationOut:
     """One entry of the ledger."""
     return {
         "id": record.pk,
+        "job_id": job.pk if job else None,
         "kind": record.kind,
         "app": record.app,
         "version": record.name,
@@ -61,4 +75,14 @@ def migration_out(record: MigrationRecord) -> MigrationOut:
 @router.get("/migrations", response=MigrationList)
 def list_migrations(request: ApiRequest) -> HttpResponse:
     """What changed the store, when, and how far it got."""
-    return json_answer({"items": [migration_out(record) for record in history.list_migrations(request.access)]})
+    records = history.list_migrations(request.access)
+    jobs = migrating.migration_jobs(request.access, records)
+    return json_answer({"items": [migration_out(record, jobs.get(record.pk)) for record in records]})
+
+
+@router.post("/migrations", response={202: MigrationOut})
+def start_migration(request: ApiRequest, wanted: MigrationStart) -> HttpResponse:
+    """Re-embed, reseal or re-index the vault in the background; searches and writes go on."""
+    record = migrating.start_migration(request.access, wanted.kind, wanted.target)
+    jobs = migrating.migration_jobs(request.access, [record])
+    return json_answer(migration_out(record, jobs.get(record.pk)), status=202)

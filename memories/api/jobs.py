@@ -20,7 +20,7 @@ router = Router()
 
 
 class JobOut(TypedDict):
-    """One job; ``ref`` holds ids only."""
+    """One job; ``ref`` holds ids only. ``rate`` is steps a second of this stage, null where nothing can be said."""
 
     id: UUID
     kind: str
@@ -36,6 +36,8 @@ class JobOut(TypedDict):
     started_at: dt.datetime | None
     finished_at: dt.datetime | None
     heartbeat_at: dt.datetime | None
+    rate: float | None
+    seconds_left: float | None
 
 
 class JobList(TypedDict):
@@ -47,6 +49,7 @@ class JobList(TypedDict):
 
 def job_out(job: Job) -> JobOut:
     """One job."""
+    going = job.pace
     return {
         "id": job.pk,
         "kind": job.kind,
@@ -62,6 +65,8 @@ def job_out(job: Job) -> JobOut:
         "started_at": job.started_at,
         "finished_at": job.finished_at,
         "heartbeat_at": job.heartbeat_at,
+        "rate": going.rate,
+        "seconds_left": going.seconds_left,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import Query, Router
 
+from memories.api.erasures import ReceiptOut, receipt_out
 from memories.api.pages import MemoryList, Page, list_answer
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memory_answer
@@ -12,17 +13,17 @@ from memories.api.versions import expected_version, is_known
 from memories.api.written import (
     Batch,
     BatchOut,
-    ReceiptOut,
     WrittenOut,
     batch_out,
     drafts_of,
-    receipt_out,
     written_answer,
 )
 from memories.rules.drafts import MemoryChanges, MemoryDraft
 from memories.rules.filters import MemoryFilter
+from memories.rules.vocabulary import AccessPurpose
 from memories.search import reading
-from memories.services import editing, lifecycle, writing
+from memories.services import editing, erasing, lifecycle, writing
+from memories.services.accesses import record_accesses
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import HubError
 
@@ -63,6 +64,7 @@ def get_memory(request: ApiRequest, memory_id: str) -> HttpResponse:
     memory = reading.get_memory(request.access, memory_id)
     if is_known(request, memory.etag):
         return HttpResponse(status=304, headers={"ETag": memory.etag})
+    record_accesses(request.access, [memory.pk], AccessPurpose.READ)
     return memory_answer(request.access, memory)
 
 
@@ -78,6 +80,6 @@ def delete_memory(request: ApiRequest, memory_id: str, erase: bool = False) -> H
     """Archive it (204); with `erase=true` remove it for good and get a receipt (200)."""
     version = expected_version(request)
     if erase:
-        return json_answer(receipt_out(lifecycle.erase_memory(request.access, memory_id, version)))
+        return json_answer(receipt_out(erasing.erase_memory(request.access, memory_id, version)))
     lifecycle.archive_memory(request.access, memory_id, archived=True, expected_version=version)
     return HttpResponse(status=204)

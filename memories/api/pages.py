@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, NotRequired, TypedDict
 
 from django.http import HttpResponse
@@ -71,9 +72,11 @@ class MemoryList(TypedDict):
 def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpResponse:
     """The page as JSON, with ``Link: rel="next"`` when there is more."""
     names = page.facet_names()
+    if names and filters.as_of is not None:
+        raise Invalid(errors=[FieldError("/facets", "as_of", "counts what is true now; leave it out with as_of")])
     found = list_memories(request.access, filters, page.sort, page.limit, page.cursor)
     body: MemoryList = {
-        "items": memories_out(request.access, found.items, compact=page.compact),
+        "items": memories_out(request.access, found.items, compact=page.compact, at=filters.as_of),
         "next_cursor": found.next_cursor,
         "prev_cursor": found.prev_cursor,
         "total": found.total,
@@ -82,7 +85,7 @@ def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpR
         counted = count_facets(request.access, filters, names)
         body["facets"] = {name: [_facet_out(value) for value in values] for name, values in counted.items()}
     if found.mistakes:
-        body["query_mistakes"] = [_mistake_out(filters.q, mistake) for mistake in found.mistakes]
+        body["query_mistakes"] = mistakes_out(filters.q, found.mistakes)
     links = [_link(request, cursor, rel) for cursor, rel in ((found.next_cursor, "next"), (found.prev_cursor, "prev"))]
     return json_answer(body, headers={"Link": ", ".join(filter(None, links))} if any(links) else None)
 
@@ -91,14 +94,18 @@ def _facet_out(value: FacetValue) -> FacetOut:
     return {"value": value.value, "label": value.label, "count": value.count, "selected": value.selected}
 
 
-def _mistake_out(text: str, mistake: QueryMistake) -> MistakeOut:
-    return {
-        "message": mistake.message,
-        "start": mistake.start,
-        "end": mistake.end,
-        "hint": mistake.hint,
-        "caret": caret(text, mistake),
-    }
+def mistakes_out(text: str, mistakes: Iterable[QueryMistake]) -> list[MistakeOut]:
+    """Each mistake with its place in the text."""
+    return [
+        {
+            "message": mistake.message,
+            "start": mistake.start,
+            "end": mistake.end,
+            "hint": mistake.hint,
+            "caret": caret(text, mistake),
+        }
+        for mistake in mistakes
+    ]
 
 
 def _link(request: ApiRequest, cursor: str | None, rel: str) -> str:

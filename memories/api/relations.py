@@ -10,13 +10,14 @@ from django.http import HttpResponse
 from ninja import Router
 
 from memories.api.requests import ApiRequest
-from memories.api.shapes import MemoryOut, memories_out, opened
+from memories.api.shapes import MemoryOut, memories_out
 from memories.models import Link, Revision
 from memories.rules.drafts import Label
 from memories.rules.vocabulary import Relation
 from memories.search import reading
 from memories.services import linking
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.sealing import opened
 from memoryhub.lib.strict import StrictModel
 
 router = Router()

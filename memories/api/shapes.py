@@ -7,16 +7,14 @@ from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 from uuid import UUID
 
-from django.db.models import Model
 from django.http import HttpResponse
 
 from banks.access import Access
 from memories.models import Memory
-from memories.search.predecessors import predecessors
+from memories.rules.summaries import summary_of
+from memories.search.relatives import NONE, Relatives, relatives
 from memoryhub.lib.answers import json_answer
-from memoryhub.lib.crypto import DecryptionError, UnknownKey
-
-SUMMARY_CHARACTERS = 200
+from memoryhub.lib.sealing import opened
 
 
 class MemoryOut(TypedDict):
@@ -67,9 +65,9 @@ class MemoryOut(TypedDict):
     access_count: int
 
 
-def memory_out(memory: Memory, supersedes: UUID | None = None, *, compact: bool = False) -> MemoryOut:
+def memory_out(memory: Memory, kin: Relatives = NONE, *, compact: bool = False) -> MemoryOut:
     """One memory. What does not open is null and marked ``unreadable``: one broken row never fails an answer."""
-    shown = _clear_fields(memory, supersedes)
+    shown = _clear_fields(memory, kin)
     content = opened(memory, "content")
     if compact:
         shown["summary"] = content and summary_of(content)
@@ -80,10 +78,12 @@ def memory_out(memory: Memory, supersedes: UUID | None = None, *, compact: bool 
     return shown
 
 
-def memories_out(access: Access, memories: Sequence[Memory], *, compact: bool = False) -> list[MemoryOut]:
-    """Several memories, with what each supersedes (one query)."""
-    replaced = predecessors(access, [memory.pk for memory in memories])
-    return [memory_out(memory, replaced.get(memory.pk), compact=compact) for memory in memories]
+def memories_out(
+    access: Access, memories: Sequence[Memory], *, compact: bool = False, at: dt.datetime | None = None
+) -> list[MemoryOut]:
+    """Several memories, each with its relatives; ``at`` is the moment they are shown as of."""
+    kin = relatives(access, memories, at)
+    return [memory_out(memory, kin[memory.pk], compact=compact) for memory in memories]
 
 
 def memory_answer(access: Access, memory: Memory) -> HttpResponse:
@@ -91,13 +91,7 @@ def memory_answer(access: Access, memory: Memory) -> HttpResponse:
     return json_answer(memories_out(access, [memory])[0], headers={"ETag": memory.etag})
 
 
-def summary_of(content: str) -> str:
-    """The beginning of ``content`` on one line, at most 200 characters."""
-    line = " ".join(content[: SUMMARY_CHARACTERS * 4].split())
-    return line if len(line) <= SUMMARY_CHARACTERS else line[: SUMMARY_CHARACTERS - 1].rstrip() + "…"
-
-
-def _clear_fields(memory: Memory, supersedes: UUID | None) -> MemoryOut:
+def _clear_fields(memory: Memory, kin: Relatives) -> MemoryOut:
     return {
         "id": memory.pk,
         "vault_id": memory.vault_id,
@@ -125,13 +119,13 @@ def _clear_fields(memory: Memory, supersedes: UUID | None) -> MemoryOut:
         "trust": memory.trust,
         "external_write_id": memory.external_write_id,
         "dedup": memory.content_hash is not None,
-        "supersedes": supersedes,
-        "superseded_by": memory.superseded_by_id,
+        "supersedes": kin.supersedes,
+        "superseded_by": kin.superseded_by,
         "expires_at": memory.expires_at,
         "event_at": memory.event_at,
         "is_protected": memory.is_protected,
         "is_summarized": memory.is_summarized,
-        "summarized_from": memory.summarized_from,
+        "summarized_from": list(kin.summarized_from),
         "index_state": memory.index_state,
         "version": memory.version,
         "created_at": memory.created_at,
@@ -140,11 +134,3 @@ def _clear_fields(memory: Memory, supersedes: UUID | None) -> MemoryOut:
         "last_confirmed_at": memory.last_confirmed_at,
         "access_count": memory.access_count,
     }
-
-
-def opened(row: Model, field: str) -> Any:
-    """The value of a sealed field, or None when it does not open (any more)."""
-    try:
-        return getattr(row, field)
-    except (DecryptionError, UnknownKey):
-        return None

@@ -1,9 +1,8 @@
-"""What a write answers: one, many, or the receipt of an erasure."""
+"""What a write answers: one or many."""
 
 from __future__ import annotations
 
-import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 from uuid import UUID
 
@@ -16,8 +15,7 @@ from memories.api.shapes import MemoryOut, memory_out
 from memories.rules import limits
 from memories.rules.drafts import MemoryDraft
 from memories.rules.vocabulary import Outcome
-from memories.search.predecessors import predecessors
-from memories.services.lifecycle import Receipt
+from memories.search.relatives import NONE, Relatives, relatives
 from memories.services.writing import WriteResult
 from memoryhub.lib.answers import json_answer, request_id_of
 from memoryhub.lib.errors import HubError
@@ -34,18 +32,10 @@ class WrittenOut(TypedDict):
     duplicate_of: UUID | None
     superseded_id: UUID | None
     similarity: float | None
+    similar_to: UUID | None
+    pair_id: UUID | None
     decided_by: str
     reason: str
-
-
-class ReceiptOut(TypedDict):
-    """Proof of an erasure: ids and counts, signed with the vault's audit key."""
-
-    memory_id: UUID
-    vault_id: UUID
-    erased_at: dt.datetime
-    removed: dict[str, int]
-    signature: str
 
 
 class BatchWrittenOut(WrittenOut):
@@ -83,15 +73,17 @@ def status_of_write(result: WriteResult) -> int:
     return 201 if result.outcome in (Outcome.CREATED, Outcome.SUPERSEDED) else 200
 
 
-def written_out(result: WriteResult, supersedes: UUID | None) -> WrittenOut:
+def written_out(result: WriteResult, kin: Relatives) -> WrittenOut:
     """One write."""
     MEMORIES_WRITTEN.labels(result.outcome.value).inc()
     return {
-        "memory": memory_out(result.memory, supersedes),
+        "memory": memory_out(result.memory, kin),
         "outcome": result.outcome,
         "duplicate_of": result.duplicate_of,
         "superseded_id": result.superseded_id,
-        "similarity": result.similarity,
+        "similarity": None if result.similarity is None else round(result.similarity, 4),
+        "similar_to": result.similar_to,
+        "pair_id": result.pair_id,
         "decided_by": result.decided_by,
         "reason": result.reason,
     }
@@ -99,29 +91,16 @@ def written_out(result: WriteResult, supersedes: UUID | None) -> WrittenOut:
 
 def written_answer(access: Access, result: WriteResult, status: int | None = None) -> HttpResponse:
     """One write as a response, with the memory's ETag and Location."""
-    body = written_out(result, supersedes_of(access, [result]).get(result.memory.pk))
+    body = written_out(result, relatives_of(access, [result]).get(result.memory.pk, NONE))
     headers = {"ETag": result.memory.etag, "Location": f"/api/v1/memories/{result.memory.pk}"}
     return json_answer(body, status or status_of_write(result), headers)
 
 
-def receipt_out(receipt: Receipt) -> ReceiptOut:
-    """The receipt of an erasure."""
-    return {
-        "memory_id": receipt.memory_id,
-        "vault_id": receipt.vault_id,
-        "erased_at": receipt.erased_at,
-        "removed": receipt.removed,
-        "signature": receipt.signature,
-    }
-
-
-def supersedes_of(access: Access, results: Sequence[WriteResult]) -> dict[UUID, UUID]:
-    """What each written memory replaced; asks the database only about memories that were there before."""
-    known = {result.memory.pk: result.superseded_id for result in results if result.superseded_id}
-    older = [
-        result.memory.pk for result in results if result.outcome != Outcome.CREATED and result.memory.pk not in known
-    ]
-    return known | (predecessors(access, older) if older else {})
+def relatives_of(access: Access, results: Sequence[WriteResult]) -> Mapping[UUID, Relatives]:
+    """The relatives of written memories; asks the database only about memories that were there before."""
+    known = {result.memory.pk: Relatives(result.superseded_id) for result in results if result.superseded_id}
+    older = [result.memory for result in results if result.outcome != Outcome.CREATED]
+    return {**relatives(access, older), **known} if older else known
 
 
 def drafts_of(items: Sequence[Any]) -> list[MemoryDraft | HubError]:
@@ -139,13 +118,13 @@ def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResul
     """Every item's fate."""
     written = [result for result in results if not isinstance(result, HubError)]
     prefetch_related_objects([result.memory for result in written], "bank")
-    replaced = supersedes_of(access, written)
+    kin = relatives_of(access, written)
     shown: list[BatchWrittenOut | BatchFailedOut] = []
     for place, result in enumerate(results):
         if isinstance(result, HubError):
             told = problem(result, instance=f"{request.path}#/items/{place}", request_id=request_id_of(request))
             shown.append({"index": place, "status": status_of(result), "outcome": "failed", "problem": told})
         else:
-            fate = written_out(result, replaced.get(result.memory.pk))
+            fate = written_out(result, kin.get(result.memory.pk, NONE))
             shown.append({"index": place, "status": status_of_write(result), **fate})
     return {"results": shown}

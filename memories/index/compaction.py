@@ -36,7 +36,7 @@ def compact_chunk(vault_id: UUID, chunk: int) -> int:
     """Pack the chunk's documents that are still in the tail; how many. In one transaction: no search misses any."""
     with transaction.atomic():
         _lock(vault_id, chunk)
-        rows = _tail_of(vault_id, chunk)
+        rows = _rows_of(vault_id, chunk)
         if rows:
             _pack(vault_id, chunk, rows)
             MemoryIndex.objects.filter(pk__in=[row[0] for row in rows]).update(is_compacted=True)
@@ -44,6 +44,32 @@ def compact_chunk(vault_id: UUID, chunk: int) -> int:
             PostingChunk.objects.filter(pk=totals.pk).update(
                 documents=F("documents") + len(rows), total_length=F("total_length") + sum(row[2] for row in rows)
             )
+    return len(rows)
+
+
+def packed_chunks(vault_id: UUID) -> list[int]:
+    """Chunks that hold packed documents, or say they do, ascending."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT doc_no / %s FROM memories_memoryindex WHERE vault_id = %s AND is_compacted"
+            " UNION SELECT chunk FROM memories_postingchunk WHERE vault_id = %s"
+            " UNION SELECT DISTINCT chunk FROM memories_posting WHERE vault_id = %s ORDER BY 1",
+            [CHUNK, vault_id, vault_id, vault_id],
+        )
+        return [chunk for (chunk,) in cursor.fetchall()]
+
+
+def repack_chunk(vault_id: UUID, chunk: int) -> int:
+    """Pack the chunk's packed documents anew from their own rows; how many. In one transaction, like packing."""
+    with transaction.atomic():
+        _lock(vault_id, chunk)
+        rows = _rows_of(vault_id, chunk, packed=True)
+        Posting.objects.filter(vault_id=vault_id, chunk=chunk).delete()
+        PostingChunk.objects.filter(vault_id=vault_id, chunk=chunk).delete()
+        if rows:
+            _pack(vault_id, chunk, rows)
+            lengths = sum(row[2] for row in rows)
+            PostingChunk.objects.create(vault_id=vault_id, chunk=chunk, documents=len(rows), total_length=lengths)
     return len(rows)
 
 
@@ -56,8 +82,7 @@ def forget_documents(memory_ids: Sequence[UUID]) -> int:
             by_chunk[row.vault_id, chunk_of(row.doc_no)].append(row)
     for (vault_id, chunk), packed in sorted(by_chunk.items()):
         _lock(vault_id, chunk)
-        for row in packed:
-            _unpack(vault_id, chunk, row)
+        _unpack(vault_id, chunk, packed)
     return MemoryIndex.objects.filter(memory_id__in=memory_ids).delete()[0]
 
 
@@ -66,12 +91,12 @@ def _lock(vault_id: UUID, chunk: int) -> None:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), %s)", [f"postings {vault_id}", chunk])
 
 
-def _tail_of(vault_id: UUID, chunk: int) -> list[Row]:
+def _rows_of(vault_id: UUID, chunk: int, *, packed: bool = False) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT id, doc_no, doc_len, terms, tfs FROM memories_memoryindex"
-            " WHERE vault_id = %s AND NOT is_compacted AND doc_no >= %s AND doc_no < %s FOR UPDATE",
-            [vault_id, chunk * CHUNK, (chunk + 1) * CHUNK],
+            " WHERE vault_id = %s AND is_compacted = %s AND doc_no >= %s AND doc_no < %s FOR UPDATE",
+            [vault_id, packed, chunk * CHUNK, (chunk + 1) * CHUNK],
         )
         return list(cursor.fetchall())
 
@@ -110,14 +135,20 @@ def _bodies(chunk: int, rows: Sequence[Row]) -> dict[int, list[Occurrence]]:
     return bodies
 
 
-def _unpack(vault_id: UUID, chunk: int, row: MemoryIndex) -> None:
-    offset = row.doc_no - chunk * CHUNK
-    for posting in Posting.objects.filter(vault_id=vault_id, chunk=chunk, term__in=row.terms):
-        posting.body = without(posting.body, offset)
-        if posting.body:
-            posting.save(update_fields=["body"])
-        else:
-            posting.delete()
+def _unpack(vault_id: UUID, chunk: int, rows: Sequence[MemoryIndex]) -> None:
+    """Every body is rewritten once, however many of its documents go."""
+    offsets = {row.doc_no - chunk * CHUNK for row in rows}
+    terms = {term for row in rows for term in row.terms}
+    held = Posting.objects.filter(vault_id=vault_id, chunk=chunk, term__in=terms)
+    bodies = {posting.pk: without(posting.body, offsets) for posting in held}
+    Posting.objects.filter(pk__in=[key for key, body in bodies.items() if not body]).delete()
+    left = {key: body for key, body in bodies.items() if body}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE memories_posting p SET body = cut.body FROM unnest(%s::bigint[], %s::bytea[]) AS cut(id, body)"
+            " WHERE p.id = cut.id",
+            [list(left), list(left.values())],
+        )
     PostingChunk.objects.filter(vault_id=vault_id, chunk=chunk).update(
-        documents=F("documents") - 1, total_length=F("total_length") - row.doc_len
+        documents=F("documents") - len(rows), total_length=F("total_length") - sum(row.doc_len for row in rows)
     )

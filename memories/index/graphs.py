@@ -14,13 +14,21 @@ GRAPH_FROM = 20_000
 TAIL_MAX = 4_096
 BATCH = 500
 
+#: What a vector takes beside its halves while the index is built, with room to spare.
+_NODE_BYTES = 1_400
+# No more than the server allows, and no more than is needed: a parallel build takes all it may at once.
+_ENOUGH_MEMORY = """
+    SELECT set_config('maintenance_work_mem', least(greatest(%s, pg_size_bytes('64MB')),
+        pg_size_bytes(current_setting('maintenance_work_mem')))::bigint / 1024 || 'kB', false)
+"""
+
 
 def needs_graph(place: VaultSpace) -> bool:
     """Whether the vault has outgrown exact scans in this space."""
     return not place.has_graph and count_vectors(place, GRAPH_FROM + 1) > GRAPH_FROM
 
 
-def count_vectors(place: VaultSpace, enough: int, *, only_tail: bool = False) -> int:
+def count_vectors(place: VaultSpace, enough: int | None = None, *, only_tail: bool = False) -> int:
     """How many vectors there are, counted up to ``enough``."""
     rows = Embedding.objects.filter(vault_id=place.vault_id, space_id=place.space_id)
     return (rows.filter(in_tail=True) if only_tail else rows)[:enough].count()
@@ -37,13 +45,24 @@ def build_graph(place: VaultSpace) -> None:
             [place.vault_id, place.space_id],
         )
         dimensions = int(place.space.dimensions)
+        cursor.execute(_ENOUGH_MEMORY, [count_vectors(place) * (_NODE_BYTES + 2 * dimensions)])
         cursor.execute(
             f"CREATE INDEX CONCURRENTLY {name} ON memories_embedding"
             f" USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)"
             " WHERE vault_id = %s AND space_id = %s AND NOT in_tail",
             [place.vault_id, place.space_id],
         )
+        cursor.execute("RESET maintenance_work_mem")
     VaultSpace.objects.filter(pk=place.pk).update(has_graph=True)
+
+
+def drop_graph(place: VaultSpace) -> None:
+    """Take the index away once nobody searches by it. Outside any transaction, repeatable."""
+    VaultSpace.objects.filter(pk=place.pk).update(has_graph=False)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_indexes WHERE indexname = %s", [_name(place.pk)])
+        if cursor.fetchone() is not None:
+            cursor.execute(f"DROP INDEX CONCURRENTLY {_name(place.pk)}")
 
 
 def drain_tail(place: VaultSpace) -> int:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
+from itertools import accumulate
 
 from memories.index.spaces import ActiveSpace
 from memories.models import Embedding, Memory, MemoryIndex
 from memories.rules.times import MENTIONS_TIME, mentions_time
 from memoryhub.lib.blindindex import index_text
 from memoryhub.lib.text import split_units
+from memoryhub.providers.base import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class Indexable:
     memory: Memory
     content: str
     more_from: int | None = None
+    #: One row for each unit, where the write has made them already to compare with.
+    vectors: Vectors | None = None
 
     def document(self, unit: int) -> int:
         """The document number of a unit."""
@@ -58,15 +61,27 @@ def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryInd
 
 
 def vector_rows(active: ActiveSpace, items: Sequence[Indexable]) -> list[Embedding]:
-    """One vector for every unit of every item, embedded in one call (ENC-11). Raises ProviderError."""
-    units: list[tuple[UUID, UUID, int, str]] = []
-    for item in items:
-        for number, unit in enumerate(units_of(item.content)):
-            units.append((item.memory.vault_id, item.memory.pk, number, unit))
+    """One vector for every unit of every item, those not made yet in one call (ENC-11). Raises ProviderError."""
+    missing = [item for item in items if item.vectors is None]
+    made = iter(vectors_of(active, [item.content for item in missing]))
+    return [
+        Embedding(
+            vault_id=item.memory.vault_id,
+            memory_id=item.memory.pk,
+            space_id=active.space_id,
+            unit=number,
+            vector=vector,
+        )
+        for item in items
+        for number, vector in enumerate(next(made) if item.vectors is None else item.vectors)
+    ]
+
+
+def vectors_of(active: ActiveSpace, contents: Sequence[str]) -> list[Vectors]:
+    """For each text one vector per unit, embedded in one call. Raises ProviderError."""
+    units = [units_of(content) for content in contents]
     if not units:
         return []
-    vectors = active.embedder.embed([text for *_, text in units])
-    return [
-        Embedding(vault_id=vault_id, memory_id=memory_id, space_id=active.space_id, unit=number, vector=vector)
-        for (vault_id, memory_id, number, _), vector in zip(units, vectors, strict=True)
-    ]
+    vectors = active.checked(active.embedder.embed([text for texts in units for text in texts]))
+    ends = list(accumulate(len(texts) for texts in units))
+    return [vectors[end - len(texts) : end] for texts, end in zip(units, ends, strict=True)]

@@ -4,7 +4,7 @@ they are. Pure; a body is three planes of equal length: offsets (uint16), counts
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,20 @@ def unpack(body: bytes | memoryview) -> Postings:
     )
 
 
+def unpack_all(bodies: Sequence[bytes]) -> tuple[Postings, NDArray[np.int64]]:
+    """The postings of several bodies, one after the other, and how many are of each. Raises ValueError as above."""
+    sizes = np.array([len(body) for body in bodies], np.int64) // _BYTES
+    if (sizes * _BYTES).sum() != sum(map(len, bodies)):
+        raise ValueError("a body is not whole postings")
+    cuts = [(body, 2 * size, 3 * size) for body, size in zip(bodies, sizes.tolist(), strict=True)]
+    planes = Postings(
+        np.frombuffer(b"".join([body[:first] for body, first, _ in cuts]), np.uint16),
+        np.frombuffer(b"".join([body[first:second] for body, first, second in cuts]), np.uint8),
+        np.frombuffer(b"".join([body[second:] for body, _, second in cuts]), np.uint16),
+    )
+    return planes, sizes
+
+
 def pack(occurrences: Sequence[Occurrence]) -> bytes:
     """The body for occurrences of one term in one chunk; offsets must differ."""
     ordered = sorted(occurrences, key=lambda occurrence: occurrence.offset)
@@ -71,9 +85,9 @@ def merged(body: bytes | memoryview | None, added: Sequence[Occurrence]) -> byte
     return pack(list((there | {item.offset: item for item in added}).values()))
 
 
-def without(body: bytes | memoryview, offset: int) -> bytes:
-    """The body without one document; empty when it was the last."""
-    return pack([item for item in occurrences_of(body) if item.offset != offset])
+def without(body: bytes | memoryview, offsets: Collection[int]) -> bytes:
+    """The body without these documents; empty when they were the last."""
+    return pack([item for item in occurrences_of(body) if item.offset not in offsets])
 
 
 def occurrences_of(body: bytes | memoryview) -> list[Occurrence]:

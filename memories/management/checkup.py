@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,17 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from banks.access import system_access
+from banks.access.keyring import VaultShredded
+from banks.models import Vault
 from banks.services.keyring import verify_keys
 from memories.models import Memory
 from memories.rules.vocabulary import IndexState
+from memories.services.probing import find_gaps
 from memoryhub.env import environment, secrets
 from memoryhub.lib import broker
 from memoryhub.lib.errors import HubError
+from memoryhub.lib.sealing import gate
 from memoryhub.lib.workers import answering_workers
 from memoryhub.providers.registry import get_embedder
 
@@ -99,6 +105,18 @@ def _index() -> Finding:
     return Finding("index", not failed and not broken, seen, advice)
 
 
+def _gaps() -> Finding:
+    """What should be in the index and is not, over all vaults (CON-06)."""
+    words = vectors = chunks = 0
+    for vault_id in Vault.objects.values_list("pk", flat=True):
+        with gate.session(), suppress(VaultShredded):
+            found = find_gaps(system_access(vault_id, "doctor"))
+            words, vectors, chunks = words + found.words, vectors + found.vectors, chunks + found.chunks
+    seen = f"{words} memories lack words, {vectors} lack vectors, {chunks} chunks do not add up"
+    well = not (words or vectors or chunks)
+    return Finding("gaps", well, "none" if well else seen, "run `manage.py reindex`")
+
+
 def _broker() -> Finding:
     ok = broker.answers(settings.CELERY_BROKER_URL)
     return Finding(
@@ -140,6 +158,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "migrations": _migrations,
     "keys": _keys,
     "index": _index,
+    "gaps": _gaps,
     "broker": _broker,
     "worker": _worker,
     "embedder": _embedder,

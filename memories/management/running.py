@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from memories.management.firststart import Bootstrap, bootstrap, prepare_store
-from memoryhub.local.commands import HubPlan, beat_command, web_command, worker_command
+from memoryhub.local.commands import HubPlan, beat_command, begin_metrics, web_command, worker_command
 from memoryhub.local.datadir import DataDir, check, prepare
 from memoryhub.local.locks import hub_lock
 from memoryhub.local.postgres import start_postgres
@@ -59,6 +59,7 @@ def _start(plan: HubPlan, datadir: DataDir, supervisor: Supervisor) -> None:
 
 
 def _start_processes(plan: HubPlan, datadir: DataDir, supervisor: Supervisor) -> None:
+    begin_metrics(datadir)
     web = supervisor.keep(lambda: start(web_command(plan, datadir)), PROCESSES)
     if plan.workers:
         supervisor.keep(lambda: start(worker_command(plan, datadir)), PROCESSES)
@@ -83,6 +84,10 @@ def _welcome(plan: HubPlan, datadir: DataDir, told: Bootstrap | None) -> str:
     lines += [
         f"    curl {url}/api/v1/memories -H 'Authorization: Bearer {key}' \\",
         """         -H 'Content-Type: application/json' -d '{"content": "I prefer tea in the morning."}'""",
+        "",
+        "  Connect an MCP client (more of them on the page Connect):",
+        "",
+        f"    claude mcp add --transport http memoryhub {url}/mcp --header 'Authorization: Bearer {key}'",
         "",
         "  Ctrl-C stops everything; the next start finds your data again.",
         "",

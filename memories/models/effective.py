@@ -7,13 +7,13 @@ from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from banks.access import Access
 from banks.models import SettingValue
 from memories.rules.layers import Effective, resolve
 from memories.rules.settings import Level
+from memoryhub.lib.statements import fetch
 
 type Stored = dict[Level, dict[str, Any]]
 
@@ -27,10 +27,8 @@ def effective_settings(
 
 def config_version(vault_id: UUID) -> int:
     """The version of the vault's banks, settings and spaces at this moment; what is remembered is remembered by it."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT config_version FROM banks_vault WHERE id = %s", [vault_id])
-        row = cursor.fetchone()
-    return int(row[0]) if row else 0
+    rows = fetch("SELECT config_version FROM banks_vault WHERE id = %s", [vault_id])
+    return int(rows[0][0]) if rows else 0
 
 
 @lru_cache(maxsize=4_096)

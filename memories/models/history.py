@@ -8,6 +8,8 @@ from django.db import models
 
 from banks.models import Vault
 from memories.models.memory import Memory
+from memories.rules.datamigrations import MigrationState
+from memories.rules.vocabulary import ChangesetState, choices
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.sealing import SealedJSONField, SealedTextField
@@ -22,7 +24,9 @@ class Changeset(models.Model):
         Vault, models.CASCADE, related_name="changesets", db_index=False
     )
     action = models.CharField(max_length=40)
-    state = models.CharField(max_length=10, choices=[("applied", "applied"), ("undone", "undone")], default="applied")
+    state = models.CharField(max_length=10, choices=choices(ChangesetState), default=ChangesetState.APPLIED.value)
+    #: How many memories it changed.
+    count = models.PositiveIntegerField(default=0)
     actor_kind = models.CharField(max_length=10)
     actor_id = models.CharField(max_length=40, blank=True)
     reason = SealedTextField(null=True)
@@ -38,7 +42,7 @@ class Changeset(models.Model):
 
 
 class ChangesetItem(models.Model):
-    """One memory in a changeset, with the versions around the change."""
+    """One memory in a changeset, with the versions around the change; 0 before means that it was created."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     vault: models.ForeignKey[Any, Any] = models.ForeignKey(
@@ -52,6 +56,9 @@ class ChangesetItem(models.Model):
     )
     version_before = models.PositiveIntegerField()
     version_after = models.PositiveIntegerField()
+    undone_at = models.DateTimeField(null=True)
+    #: Why the last undo left it as it is: a code, never words.
+    refused = models.CharField(max_length=30, blank=True, default="")
 
     class Meta:
         constraints = (
@@ -103,16 +110,20 @@ class Revision(models.Model):
 
 
 class MigrationRecord(models.Model):
-    """The ledger of what changed the store: schema (mirrored from Django's migrations) and data (MIG-12)."""
+    """The ledger of what changed the store: schema (mirrored from Django's migrations) and data (MIG-12).
+
+    Schema belongs to no vault; data to one, with the kind of job as ``app`` and what it leads to as ``name``.
+    """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    vault: models.ForeignKey[Any, Any] = models.ForeignKey(
+        Vault, models.CASCADE, null=True, related_name="+", db_index=False
+    )
     kind = models.CharField(max_length=10, choices=[("schema", "schema"), ("data", "data")])
     app = models.CharField(max_length=100)
     name = models.CharField(max_length=255)
     description = models.CharField(max_length=500, blank=True)
-    state = models.CharField(
-        max_length=10, choices=[(state, state) for state in ("running", "done", "failed")], default="running"
-    )
+    state = models.CharField(max_length=10, choices=choices(MigrationState), default=MigrationState.RUNNING.value)
     rows_done = models.BigIntegerField(default=0)
     rows_total = models.BigIntegerField(null=True)
     error = models.CharField(max_length=500, blank=True)
@@ -122,7 +133,17 @@ class MigrationRecord(models.Model):
 
     class Meta:
         ordering = ("-started_at", "-id")
-        constraints = (models.UniqueConstraint(fields=["kind", "app", "name"], name="migrationrecord_once"),)
+        constraints = (
+            owned_by_vault("migrationrecord"),
+            models.UniqueConstraint(
+                fields=["app", "name"], condition=models.Q(kind="schema"), name="migrationrecord_once"
+            ),
+            models.UniqueConstraint(
+                fields=["vault", "app"],
+                condition=models.Q(kind="data", state=MigrationState.RUNNING.value),
+                name="migrationrecord_one_running",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.app} {self.name}"

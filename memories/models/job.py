@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models
 
 from banks.models import Vault
+from memories.rules.progress import Pace, Report, pace_of
 from memories.rules.vocabulary import JobState, choices, words
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
@@ -28,6 +29,9 @@ class Job(models.Model):
     lease_until = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     stage = models.CharField(max_length=80, blank=True)
+    #: When this attempt first reported this stage, and how much of it was done then: speed is measured from there.
+    stage_at = models.DateTimeField(null=True)
+    stage_done = models.PositiveIntegerField(default=0, db_default=0)
     done = models.PositiveIntegerField(default=0)
     total = models.PositiveIntegerField(null=True)
     error = models.CharField(max_length=500, blank=True)
@@ -57,3 +61,14 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.state})"
+
+    @property
+    def request_id(self) -> str:
+        """The id under which everything it does is audited, logged and counted."""
+        return f"job-{self.pk}"
+
+    @property
+    def pace(self) -> Pace:
+        """How fast it goes and how long it still takes; of one that ended, how fast its last stage went."""
+        found = pace_of(Report(self.stage_at, self.stage_done, self.heartbeat_at, self.done, self.total), now())
+        return found if self.state == JobState.RUNNING else Pace(found.rate)

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Coalesce
@@ -171,7 +172,11 @@ class Memory(models.Model):
                 condition=Q(session_id__isnull=False),
                 name="memory_session",
             ),
+            # What the graph leg and the filter by entity look up; memories without any do not burden it.
+            GinIndex(fields=["entities"], condition=~Q(entities=[]), name="memory_entities"),
             models.Index(fields=["vault", "superseded_by"], condition=~Q(superseded_by=None), name="memory_superseded"),
+            models.Index(fields=["vault", "-created_at"], condition=Q(status="draft"), name="memory_drafts"),
+            models.Index(fields=["vault", "fact_key"], condition=Q(fact_key__isnull=False), name="memory_fact_key"),
             models.Index(
                 fields=["vault", "id"], condition=Q(index_state__in=["pending", "failed"]), name="memory_not_indexed"
             ),

@@ -89,6 +89,8 @@ class VaultSpace(models.Model):
     is_active = models.BooleanField(default=True)
     #: The vault's own HNSW index over this space is built and may be used.
     has_graph = models.BooleanField(default=False)
+    #: When another space took its place; its vectors go as soon as nobody can be reading them.
+    retired_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=now)
 
     class Meta:

@@ -1,12 +1,13 @@
-"""What a clean-up would archive, and why: the four rules of the seed as pure decisions (CLN-01 to CLN-10)."""
+"""What a clean-up would archive, and why, as pure decisions: the seed's four rules, and more to opt in (CLN-01…10)."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 from uuid import UUID
 
 from memories.rules.vocabulary import IndexState, MemoryType
@@ -19,9 +20,33 @@ class CleanupRule(StrEnum):
     LOW_STALE = "low_stale"
     FAILED_INDEXING = "failed_indexing"
     SUPERSEDED = "superseded"
+    EXPIRED = "expired"
+    NEVER_RECALLED = "never_recalled"
+    EXACT_DUPLICATE = "exact_duplicate"
+    NEAR_DUPLICATE = "near_duplicate"
+    QUERY = "query"
 
 
-SEED_RULES = tuple(CleanupRule)
+#: The rules a setting may name: all that need nothing said with them.
+type RuleName = Literal[
+    "stale_episodic",
+    "low_stale",
+    "failed_indexing",
+    "superseded",
+    "expired",
+    "never_recalled",
+    "exact_duplicate",
+    "near_duplicate",
+]
+#: What a clean-up without rules uses; everything else is opted in.
+SEED_RULES = (
+    CleanupRule.STALE_EPISODIC,
+    CleanupRule.LOW_STALE,
+    CleanupRule.FAILED_INDEXING,
+    CleanupRule.SUPERSEDED,
+)
+#: Rules that compare memories: they name all but a keeper, which stands for the others afterwards.
+CLUSTERING = (CleanupRule.EXACT_DUPLICATE, CleanupRule.NEAR_DUPLICATE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +57,7 @@ class Thresholds:
     episodic_importance: int = 2
     stale_after: dt.timedelta = dt.timedelta(days=14)
     stale_importance: int = 1
+    unrecalled_after: dt.timedelta = dt.timedelta(days=90)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +73,13 @@ class Subject:
     superseded: bool = False
     protected: bool = False
     archived: bool = False
+    expires_at: dt.datetime | None = None
+    recalled: bool = False
+    version: int = 1
+    #: Rules that found it by looking at more than itself: it is alike another one, or matches the query.
+    named: frozenset[CleanupRule] = frozenset()
+    #: Rules a person never wants to hear of it again.
+    exempt: frozenset[CleanupRule] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +88,38 @@ class Verdict:
 
     id: UUID
     reasons: tuple[CleanupRule, ...]
+    version: int = 1
+
+
+type Check = Callable[[Subject, dt.datetime, Thresholds], bool]
+
+
+def _named(rule: CleanupRule) -> Check:
+    return lambda subject, at, limits: rule in subject.named
+
+
+#: Ages are strict: exactly 30 days old is not yet older than 30 days (CLN-09).
+CHECKS: Mapping[CleanupRule, Check] = {
+    CleanupRule.STALE_EPISODIC: lambda subject, at, limits: (
+        subject.type == MemoryType.EPISODIC
+        and subject.importance <= limits.episodic_importance
+        and at - subject.created_at > limits.episodic_age
+    ),
+    CleanupRule.LOW_STALE: lambda subject, at, limits: (
+        subject.importance <= limits.stale_importance and at - subject.updated_at > limits.stale_after
+    ),
+    # The retries of indexing are used up: while a job still tries, the state is pending.
+    CleanupRule.FAILED_INDEXING: lambda subject, at, limits: subject.index_state == IndexState.FAILED,
+    CleanupRule.SUPERSEDED: lambda subject, at, limits: subject.superseded,
+    # At its last moment it is gone from recall already (STA-09).
+    CleanupRule.EXPIRED: lambda subject, at, limits: subject.expires_at is not None and subject.expires_at <= at,
+    CleanupRule.NEVER_RECALLED: lambda subject, at, limits: (
+        not subject.recalled and at - subject.created_at > limits.unrecalled_after
+    ),
+    CleanupRule.EXACT_DUPLICATE: _named(CleanupRule.EXACT_DUPLICATE),
+    CleanupRule.NEAR_DUPLICATE: _named(CleanupRule.NEAR_DUPLICATE),
+    CleanupRule.QUERY: _named(CleanupRule.QUERY),
+}
 
 
 def reasons_to_archive(
@@ -63,35 +128,12 @@ def reasons_to_archive(
     thresholds: Thresholds | None = None,
     rules: Collection[CleanupRule] = SEED_RULES,
 ) -> tuple[CleanupRule, ...]:
-    """Every rule among `rules` that names the memory; none for protected and archived ones (CLN-10).
-
-    Ages are strict: exactly 30 days old is not yet older than 30 days (CLN-09). ``failed`` means that the retries of
-    indexing are used up: while a job still tries, the state is ``pending``.
-    """
+    """Every rule among `rules` that names the memory; none for protected and archived ones (CLN-10)."""
     if subject.protected or subject.archived:
         return ()
     limits = thresholds or Thresholds()
-    applies = {
-        CleanupRule.STALE_EPISODIC: subject.type == MemoryType.EPISODIC
-        and now - subject.created_at > limits.episodic_age
-        and subject.importance <= limits.episodic_importance,
-        CleanupRule.LOW_STALE: subject.importance <= limits.stale_importance
-        and now - subject.updated_at > limits.stale_after,
-        CleanupRule.FAILED_INDEXING: subject.index_state == IndexState.FAILED,
-        CleanupRule.SUPERSEDED: subject.superseded,
-    }
-    return tuple(rule for rule in CleanupRule if rule in rules and applies[rule])
-
-
-def judge(
-    subjects: Iterable[Subject],
-    now: dt.datetime,
-    thresholds: Thresholds | None = None,
-    rules: Collection[CleanupRule] = SEED_RULES,
-) -> list[Verdict]:
-    """The candidates among `subjects`, each once, in their order (CLN-08)."""
-    judged = ((subject.id, reasons_to_archive(subject, now, thresholds, rules)) for subject in subjects)
-    return [Verdict(memory_id, reasons) for memory_id, reasons in judged if reasons]
+    asked = (rule for rule in CHECKS if rule in rules and rule not in subject.exempt)
+    return tuple(rule for rule in asked if CHECKS[rule](subject, now, limits))
 
 
 def count_by_reason(verdicts: Iterable[Verdict]) -> dict[str, int]:

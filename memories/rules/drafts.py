@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
-from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, Scope, SourceKind, Status
+from memories.rules.vocabulary import MemoryCategory, MemoryType, PairDecision, Role, Scope, SourceKind, Status
 from memoryhub.lib.moments import EARLIEST as EARLIEST
 from memoryhub.lib.moments import LATEST as LATEST
 from memoryhub.lib.moments import Moment as Moment
@@ -115,3 +115,12 @@ class MemoryChanges(StrictModel):
     def given(self) -> dict[str, Any]:
         """Only the fields the caller named, without the id and the reason."""
         return {name: getattr(self, name) for name in self.model_fields_set if name not in {"id", "reason"}}
+
+
+class Resolution(StrictModel):
+    """What a person decides about two close memories; ``content`` is the merged text, ``keep`` whose row stays."""
+
+    decision: PairDecision
+    keep: Literal["older", "newer"] | None = None
+    content: Content | None = None
+    reason: Reason = ""

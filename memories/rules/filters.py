@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field, StrictBool
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
+from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
 from memories.rules.drafts import Entity, Label, Moment, Namespace, Tag
-from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, Status, Trust
+from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, SourceKind, Status, Trust
+from memoryhub.lib.clock import now
 from memoryhub.lib.strict import StrictModel
 
 
@@ -31,6 +34,13 @@ class StatusFilter(StrEnum):
     ANY = "any"
 
 
+class SearchMode(StrEnum):
+    """By words and meaning, or by words alone, which asks no embedder."""
+
+    HYBRID = "hybrid"
+    KEYWORD = "keyword"
+
+
 class Sort(StrEnum):
     """Orders a list can have; ``-`` means descending."""
 
@@ -46,13 +56,44 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _with_a_zone(value: object) -> object:
+    """Elsewhere a moment without a zone is UTC; here it would silently answer for another day."""
+    moment = value
+    if isinstance(value, str):
+        try:
+            moment = dt.datetime.fromisoformat(value.strip())
+        except ValueError:
+            raise PydanticCustomError("moment", _MOMENT_WANTED) from None
+    if isinstance(moment, dt.datetime) and moment.tzinfo is None:
+        raise PydanticCustomError("needs_time_zone", _MOMENT_WANTED)
+    return moment
+
+
+def _not_to_come(value: dt.datetime) -> dt.datetime:
+    if value > (present := now()):
+        raise PydanticCustomError(
+            "in_the_future", "is yet to come; the hub's clock says {present}", {"present": present.isoformat()}
+        )
+    return value
+
+
+_MOMENT_WANTED = (
+    "must be a moment with its time zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00:00+01:00"
+    " (in an address, write + as %2B)"
+)
+#: A moment that has been, its zone said.
+PastMoment = Annotated[Moment, BeforeValidator(_with_a_zone), AfterValidator(_not_to_come)]
 Query = Annotated[str, Field(max_length=limits.QUERY_MAX)]
+Question = Annotated[str, Field(min_length=1, max_length=limits.QUERY_MAX, strict=True, pattern=r"\S")]
+Threshold = Annotated[float, Field(ge=0, le=1, strict=True)]
 
 
 class MemoryFilter(StrictModel):
     """Every filter of GET /memories; a list means any of them, and filters are AND-ed (MOD-12)."""
 
     aliases: ClassVar[Mapping[str, str]] = {"memoryType": "type", "memory_type": "type", "memory_bank": "bank"}
+    #: Where the caller named the banks, for a refusal to point at.
+    banks_pointer: ClassVar[str] = "/bank"
 
     q: Query = ""
     bank: Annotated[list[Label], BeforeValidator(_listed)] = []
@@ -68,6 +109,8 @@ class MemoryFilter(StrictModel):
     tag: Annotated[list[Tag], BeforeValidator(_listed)] = []
     entity: Annotated[list[Entity], BeforeValidator(_listed)] = []
     namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
+    source_kind: Annotated[list[SourceKind], BeforeValidator(_listed)] = []
+    confidence: Annotated[list[Annotated[int, Field(ge=1, le=5)]], BeforeValidator(_listed)] = []
     min_importance: Annotated[int, Field(ge=1, le=5)] = 1
     min_trust: Trust | None = None
     created_after: Moment | None = None
@@ -75,27 +118,30 @@ class MemoryFilter(StrictModel):
     is_protected: bool | None = None
     external_write_id: Label | None = None
     fact_key: Label | None = None
+    as_of: PastMoment | None = None
 
 
-class SearchQuery(StrictModel):
-    """Every option of POST /memories/search (SRC-01, API-06)."""
+class NarrowedFilter(MemoryFilter):
+    """A list filter made from the limits of a search or a context, whose callers say ``banks``."""
+
+    banks_pointer: ClassVar[str] = "/banks"
+
+
+class Narrowing(StrictModel):
+    """What search and context have in common: which memories may take part; a list means any of them (MOD-12)."""
 
     aliases: ClassVar[Mapping[str, str]] = {
         "memoryType": "type",
         "memory_type": "type",
         "bank": "banks",
         "memory_bank": "banks",
-        "limit": "top_k",
+        "memoryBank": "banks",
     }
 
-    query: Annotated[str, Field(min_length=1, max_length=limits.QUERY_MAX, strict=True, pattern=r"\S")]
-    top_k: Annotated[int, Field(ge=1, le=limits.TOP_K_MAX, strict=True)] = 10
-    threshold: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     type: Annotated[list[MemoryType], BeforeValidator(_listed)] = []
     category: Annotated[list[MemoryCategory], BeforeValidator(_listed)] = []
     role: Annotated[list[Role], BeforeValidator(_listed)] = []
     banks: Annotated[list[Label], BeforeValidator(_listed), Field(max_length=limits.SEARCH_BANKS_MAX)] = []
-    status: StatusFilter = StatusFilter.ACCEPTED
     namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
     user_id: Annotated[list[Label], BeforeValidator(_listed)] = []
     agent_id: Annotated[list[Label], BeforeValidator(_listed)] = []
@@ -107,17 +153,79 @@ class SearchQuery(StrictModel):
     min_trust: Trust | None = None
     created_after: Moment | None = None
     created_before: Moment | None = None
-    compact: StrictBool = False
-    include_archived: StrictBool = False
-    explain: StrictBool = False
+    is_protected: StrictBool | None = None
+    external_write_id: Label | None = None
+    fact_key: Label | None = None
 
     def filters(self) -> MemoryFilter:
         """The same limits as a list filter, so that both are turned into SQL by one piece of code."""
-        shared = MemoryFilter.model_fields.keys() & type(self).model_fields.keys()
-        return MemoryFilter.model_validate(
-            {name: getattr(self, name) for name in shared}
-            | {"bank": self.banks, "archived": Presence.ANY if self.include_archived else Presence.FALSE}
-        )
+        # Only what was said: conditions in ``q`` may speak about what was not.
+        given = {name: getattr(self, name) for name in MemoryFilter.model_fields.keys() & self.model_fields_set}
+        return NarrowedFilter.model_validate({**given, "bank": self.banks})
 
 
-__all__ = ["MemoryFilter", "Presence", "SearchQuery", "Sort", "Status", "StatusFilter"]
+class SearchQuery(Narrowing):
+    """Every option of POST /memories/search (SRC-01, API-06)."""
+
+    aliases: ClassVar[Mapping[str, str]] = {**Narrowing.aliases, "limit": "top_k"}
+
+    query: Question
+    #: Conditions and phrases in the query language, beside the question.
+    q: Query = ""
+    mode: SearchMode = SearchMode.HYBRID
+    #: Settings of search for this one request (CFG-02).
+    settings: Annotated[dict[str, Any], Field(max_length=limits.SEARCH_SETTINGS_MAX)] = {}
+    top_k: Annotated[int, Field(ge=1, le=limits.TOP_K_MAX, strict=True)] = 10
+    max_tokens: Annotated[int, Field(ge=1, le=limits.CONTEXT_TOKENS_MAX, strict=True)] | None = None
+    threshold: Threshold | None = None
+    status: StatusFilter = StatusFilter.ACCEPTED
+    compact: StrictBool = False
+    include_archived: StrictBool = False
+    as_of: PastMoment | None = None
+    explain: StrictBool = False
+
+    def filters(self) -> MemoryFilter:
+        """With ``include_archived`` both what is archived and what is not."""
+        wanted = super().filters()
+        return wanted.model_copy(update={"archived": Presence.ANY}) if self.include_archived else wanted
+
+    @property
+    def most(self) -> int:
+        """How many hits at most: a token budget stands in for ``top_k`` unless both are given."""
+        is_budget = self.max_tokens is not None and "top_k" not in self.model_fields_set
+        return limits.TOP_K_MAX if is_budget else self.top_k
+
+
+class AbsenceQuery(SearchQuery):
+    """A search, and the memory that is missed in its answer."""
+
+    aliases: ClassVar[Mapping[str, str]] = {**SearchQuery.aliases, "memory_id": "id", "memoryId": "id"}
+
+    id: Label
+
+
+class ContextQuery(Narrowing):
+    """Every option of POST /memories/context (INJ-01, BNK-07). What no longer holds cannot be asked for (INJ-07)."""
+
+    query: Question | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=limits.CONTEXT_TOKENS_MAX, strict=True)] | None = None
+    threshold: Threshold | None = None
+    #: Unlike a search, which a person reads: a prompt never mixes namespaces unasked.
+    namespace: Annotated[Namespace, BeforeValidator(_listed)] = ["default"]
+
+    def filters(self) -> MemoryFilter:
+        """In one namespace, also when none was named."""
+        return super().filters().model_copy(update={"namespace": self.namespace})
+
+
+__all__ = [
+    "AbsenceQuery",
+    "ContextQuery",
+    "MemoryFilter",
+    "Presence",
+    "SearchMode",
+    "SearchQuery",
+    "Sort",
+    "Status",
+    "StatusFilter",
+]

@@ -7,6 +7,7 @@ each leg is. Profile ``seed`` adds up weighted reciprocal ranks (SRC-05, CON-14)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class LegScore:
 
 def shares(scores: Numbers) -> Numbers:
     """Each score as a share of the best, from 0 to 1; negative ones and NaN are 0, and so is all when the best is."""
-    positive = np.maximum(np.nan_to_num(scores, nan=0.0), 0.0)
+    positive = np.fmax(scores, 0.0)  # of NaN and a number it takes the number
     best = positive.max(initial=0.0)
     return positive / best if best > 0 else positive
 
@@ -64,13 +65,18 @@ def explain(legs: Legs, parts: Legs, weights: Mapping[str, float], place: int) -
     The contributions add up to its score (SRC-16).
     """
     return {
-        name: LegScore(
-            score=float(scores[place]),
-            rank=int(np.count_nonzero(scores > scores[place])) + 1,
-            normalised=float(shares(scores)[place]),
-            weight=weights[name],
-            contribution=float(parts[name][place]),
-        )
+        name: _leg_score(scores, place, weights[name], float(parts[name][place]))
         for name, scores in legs.items()
-        if parts[name][place] != 0 or (scores[place] != 0 and not np.isnan(scores[place]))
+        if parts[name][place] != 0 or (scores[place] != 0 and not math.isnan(scores[place]))
     }
+
+
+def _leg_score(scores: Numbers, place: int, weight: float, contribution: float) -> LegScore:
+    score, best = float(scores[place]), float(np.fmax.reduce(scores))
+    return LegScore(
+        score=score,
+        rank=int(np.count_nonzero(scores > score)) + 1,
+        normalised=max(score, 0.0) / best if best > 0 else 0.0,
+        weight=weight,
+        contribution=contribution,
+    )

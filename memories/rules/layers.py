@@ -8,7 +8,8 @@ from typing import Annotated, Any, NamedTuple, cast, get_args, get_origin
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from memories.rules.settings import ORDERED, OTHER_NAMES, PRESETS, Group, Level, Settings
+from memories.rules.presets import ORDERED, OTHER_NAMES, PRESETS
+from memories.rules.settings import Group, Level, Settings
 from memoryhub.lib.errors import FieldError, Invalid
 
 type Layers = Mapping[Level, Mapping[str, Any]]
@@ -100,6 +101,21 @@ def check_setting(key: str, value: Any, level: Level) -> Any:
         raise SettingInvalid(
             errors=[FieldError("/value", item["type"], f"{info.key}: {item['msg']}") for item in found]
         ) from None
+
+
+def check_request(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings one request asks for, by their keys. Raises SettingInvalid naming every one that cannot be."""
+    checked: dict[str, Any] = {}
+    wrong: list[FieldError] = []
+    for name, value in values.items():
+        try:
+            key = canonical_key(name)
+            checked[key] = check_setting(key, value, Level.REQUEST)
+        except SettingInvalid as error:
+            wrong += [FieldError(f"/settings/{name[:80]}", item.code, item.detail) for item in error.errors]
+    if wrong:
+        raise SettingInvalid(errors=wrong)
+    return checked
 
 
 def resolve(layers: Layers) -> dict[str, Effective]:

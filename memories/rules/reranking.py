@@ -1,17 +1,33 @@
-"""What happens to an order after fusion: age, and variety. Pure (SRC-06, SRC-07)."""
+"""What happens to an order after fusion: age, importance, confidence, variety (SRC-06, SRC-07). Pure."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 type Numbers = NDArray[np.float64]
 
-#: However old, a memory keeps so much of its score: old facts stay findable.
-DECAY_FLOOR = 0.3
+#: Importance and confidence of most memories, 1 to 5: what has it is neither raised nor lowered.
+ORDINARY = 3
 
 
-def decay(ages: Numbers, half_life: float, floor: float = DECAY_FLOOR) -> Numbers:
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an order is changed after fusion; with the defaults not at all."""
+
+    half_life: float = 0.0
+    floor: float = 0.0
+    importance: float = 0.0
+    confidence: float = 0.0
+    #: Of MMR: 1 is relevance only, 0 variety only; and from which cosine on two memories count as alike.
+    balance: float = 1.0
+    alike_from: float = 0.0
+
+
+def decay(ages: Numbers, half_life: float, floor: float) -> Numbers:
     """Age in days → what is left of a score, ``0.5^(age / half_life)`` but at least ``floor``; 0 days: no decay.
 
     What lies in the future is not older than what is new.
@@ -21,21 +37,38 @@ def decay(ages: Numbers, half_life: float, floor: float = DECAY_FLOOR) -> Number
     return np.maximum(floor, 0.5 ** (np.maximum(ages, 0.0) / half_life))
 
 
-def varied(scores: Numbers, vectors: NDArray[np.float32], balance: float, count: int) -> tuple[list[int], Numbers]:
-    """Maximal marginal relevance: the first ``count`` places, each the best of what is left after
-    ``balance * score - (1 - balance) * nearest cosine to what stands already``; and that penalty of each candidate.
+def boost(levels: Numbers, most: float) -> Numbers:
+    """Importance or confidence, 1 to 5 → the factor of a score: ``1 + most`` for 5, 1 for 3, ``1 - most`` for 1."""
+    return 1.0 + most * (levels - ORDINARY) / (5 - ORDINARY)
 
-    Scores are taken as shares of the best; vectors are unit vectors, or zero for those that have none. Ties go to the
-    earlier candidate.
+
+def in_turn(scores: Numbers, factors: Mapping[str, Numbers]) -> dict[str, Numbers]:
+    """What each factor adds to the scores as those before it left them; with them it adds up to the product."""
+    parts: dict[str, Numbers] = {}
+    for name, factor in factors.items():
+        parts[name] = scores * (factor - 1.0)
+        scores = scores + parts[name]
+    return parts
+
+
+def varied(scores: Numbers, vectors: NDArray[np.float32], manner: Manner, count: int) -> tuple[list[int], Numbers]:
+    """Maximal marginal relevance: the first ``count`` places, each the best of what is left after
+    ``balance * score - (1 - balance) * likeness to what stands already``; and that penalty of each candidate.
+
+    Scores are taken as shares of the best. Likeness is the nearest cosine, of which what lies below ``alike_from``
+    does not count: 0 there, 1 for equal directions. Vectors are unit vectors, or zero for those that have none. Ties
+    go to the earlier candidate.
     """
     best = scores.max(initial=0.0)
-    worth = scores / best if best > 0 else scores
-    nearest, penalties = np.zeros(len(scores)), np.zeros(len(scores))
-    left, order = np.ones(len(scores), np.bool_), list[int]()
+    worth = manner.balance * (scores / best if best > 0 else scores)
+    penalties, standing = np.zeros(len(scores)), np.zeros(len(scores))
+    cosines = vectors @ vectors.T
+    alike = (1 - manner.balance) * np.clip((cosines - manner.alike_from) / max(1 - manner.alike_from, 1e-9), 0.0, 1.0)
+    order: list[int] = []
     while len(order) < min(count, len(scores)):
-        value = np.where(left, balance * worth - (1 - balance) * nearest, -np.inf)
-        place = int(value.argmax())
+        place = int((worth - standing).argmax())
         order.append(place)
-        left[place], penalties[place] = False, (1 - balance) * nearest[place]
-        nearest = np.maximum(nearest, vectors @ vectors[place])
+        penalties[place] = standing[place]
+        standing = np.maximum(standing, alike[place])
+        worth[place] = -np.inf
     return order, penalties

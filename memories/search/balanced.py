@@ -7,21 +7,25 @@ those a leg's floor kept from entering by itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.rules.fusion import Legs, normalised_sum
+from memories.rules.fusion import Legs, Numbers, normalised_sum
+from memories.rules.reranking import Manner
 from memories.rules.times import MENTIONS_TIME, asks_when
 from memories.search.features import Question, features
+from memories.search.graph import graph_leg
 from memories.search.keywords import QUERY_TERMS_MAX
+from memories.search.phrases import quoted, shares_said
 from memories.search.pool import Pool, Wanted, read_pool
 from memories.search.question import Asked, Found
-from memories.search.ranking import Ranking, best_units
+from memories.search.ranking import Circumstances, Fused, Ranking, first_units, ranked
+from memories.search.seedprofile import seeds_of, weights_of
 from memoryhub.lib.blindindex import hash_mark, hash_query
-from memoryhub.lib.clock import now
 from memoryhub.providers.base import Emphasising
 
 #: So many of each leg's best bring their neighbours in the session along (measured: more finds nothing more).
@@ -31,31 +35,89 @@ _WORDS = re.compile(r"[\w']+")
 
 def balanced(asked: Asked, found: Found) -> Ranking:
     """Every feature of every candidate, each divided by its best, weighted and summed."""
-    memories, legs = weighed(asked, found)
+    pool, legs = weighed(asked, found)
     weights = {name: asked.settings[f"{name}_weight"] for name in legs}
-    return best_units(memories, legs, normalised_sum(legs, weights), weights)
+    fused = Fused(pool.memories, legs, normalised_sum(legs, weights), weights)
+    return ranked(fused, _circumstances(pool), manner_of(asked.settings))
 
 
-def weighed(asked: Asked, found: Found) -> tuple[Sequence[UUID], Legs]:
-    """The units of the candidates, each by its memory, with all features and no weights yet."""
+def weighed(asked: Asked, found: Found) -> tuple[Pool, Legs]:
+    """The units of the candidates with all features and no weights yet."""
     terms, marks = found.terms[:QUERY_TERMS_MAX], _marks(asked)
     semantic = found.meaning.found if found.meaning else {}
+    linked = _graph(asked, found)
     wanted = Wanted(
-        found=list({**found.keyword.found, **semantic}),
+        found=list({**found.keyword.found, **semantic, **linked}),
         with_neighbours=[*list(found.keyword.found)[:NEIGHBOURS_OF], *list(semantic)[:NEIGHBOURS_OF]],
         terms=[*terms, *marks],
         space_id=found.meaning.space.space_id if found.meaning else None,
     )
     pool = read_pool(asked.access, asked.rows, wanted)
+    asked.trace.mark("pool", len(wanted.found), len(pool))
     question = Question(
         text=asked.query.query,
         idf=found.keyword.corpus.idf,
         mean_length=found.keyword.corpus.mean_length,
         vector=_emphasised(asked, found, pool),
         asks_when=bool(marks),
-        today=now().date(),
+        today=asked.at.date(),
     )
-    return pool.memories, features(pool, question)
+    beyond = {"graph": linked, "phrase": _phrases(asked, found, pool)}
+    return pool, {**features(pool, question), **{name: _along(pool, leg) for name, leg in beyond.items()}}
+
+
+def _along(pool: Pool, leg: Mapping[UUID, float]) -> Numbers:
+    if not leg:
+        return np.zeros(len(pool))
+    return np.array([leg.get(memory_id, 0.0) for memory_id in pool.memories])
+
+
+def _phrases(asked: Asked, found: Found, pool: Pool) -> Mapping[UUID, float]:
+    """What says the phrases that a question quotes; the words are looked up, the order is seen in opened texts."""
+    phrases = quoted(asked.query.query) if asked.settings["phrase_weight"] else []
+    if not phrases or not len(pool):
+        return {}
+    column = {term: place for place, term in enumerate(found.terms[:QUERY_TERMS_MAX])}
+    starts = first_units(pool.memories)
+    held = np.logical_or.reduceat(pool.counts > 0, starts, axis=0)
+    candidates = np.zeros(len(starts), np.bool_)
+    for phrase in phrases:
+        places = [column[term] for term in hash_query(asked.access.keys.index, phrase) if term in column]
+        candidates |= held[:, places].all(axis=1)
+    ids = [pool.memories[starts[place]] for place in np.flatnonzero(candidates)]
+    by_words = {memory_id: place for place, memory_id in enumerate(found.keyword.found)}
+    return shares_said(asked.access, sorted(ids, key=lambda each: by_words.get(each, len(by_words))), phrases)
+
+
+def manner_of(settings: Mapping[str, Any]) -> Manner:
+    """Decay as set, and variety among near-identical memories only: what merely resembles is often wanted too."""
+    return Manner(
+        half_life=settings["balanced_half_life_days"],
+        floor=settings["decay_floor"],
+        importance=settings["importance_boost"],
+        confidence=settings["confidence_boost"],
+        balance=settings["balanced_mmr_lambda"],
+        alike_from=settings["balanced_alike_from"],
+    )
+
+
+def _graph(asked: Asked, found: Found) -> Mapping[UUID, float]:
+    """One step from the best of both legs, when it counts at all."""
+    if not asked.settings["graph_weight"]:
+        return {}
+    legs = {"keyword": found.keyword.found, "semantic": found.meaning.found if found.meaning else {}}
+    return graph_leg(asked.access, asked.rows, seeds_of(legs, weights_of(asked.settings), asked.settings["rrf_k"]))
+
+
+def _circumstances(pool: Pool) -> Circumstances:
+    """Age is counted from the newest candidate, so that an archive is ranked as it was when it was new."""
+    days = np.array([label.day.toordinal() for label in pool.labels], np.float64)
+    return Circumstances(
+        ages=days.max(initial=0.0) - days,
+        importance=np.array([label.importance for label in pool.labels], np.float64),
+        confidence=np.array([label.confidence for label in pool.labels], np.float64),
+        vectors=pool.vectors,
+    )
 
 
 def _marks(asked: Asked) -> list[int]:

@@ -1,51 +1,49 @@
-"""The filters of a search as a subquery, put into the statements of the legs (SRC-18)."""
+"""The filters of a search as a condition, put into the statements of the legs (SRC-18)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
-from psycopg import Cursor
 
 from memories.models.memory import MemoryQuerySet
+from memoryhub.lib.statements import fetch
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The memories a search may return, as SQL."""
+    """The memories a search may return: what must hold of a row of ``memories_memory``, called by that name."""
 
-    sql: str
+    condition: str
     params: Sequence[Any]
 
 
 def allowed(rows: MemoryQuerySet) -> Allowed | None:
-    """The rows as a subquery of ids; None when no row can match."""
+    """The rows as a condition; None when no row can match."""
+    query = rows.order_by().values("pk").query
     try:
-        sql, params = rows.order_by().values("pk").query.sql_with_params()
+        sql, params = query.sql_with_params()
+        if sum(map(bool, query.alias_refcount.values())) > 1:
+            return Allowed(f"memories_memory.id IN ({sql})", params)
+        return Allowed(*query.get_compiler(using=rows.db).compile(query.where))
     except EmptyResultSet:
         return None
-    return Allowed(sql, params)
 
 
-def run(statement: str, rows: Allowed, named: dict[str, Any], *, binary: bool = False) -> list[tuple[Any, ...]]:
-    """Run a statement whose ``<allowed>`` is the filters' subquery, with its own parameters named apart.
+def run(
+    statement: str, rows: Allowed, named: Mapping[str, Any], *, prepare: bool | None = None
+) -> list[tuple[Any, ...]]:
+    """Run a statement of a leg with its own parameters, those of the filters named apart.
 
-    ``binary``: values travel as they are stored; several times faster for arrays and vectors.
+    ``<passes>`` in it is the filters' condition on a row of memories_memory, ``<allowed>`` the subquery of all ids
+    that meet it. Values travel as they are stored: several times faster for arrays and vectors. A statement is planned
+    once per connection where that is allowed; ``prepare=False`` plans it for its values each time.
     """
     names = [f"allowed_{place}" for place in range(len(rows.params))]
-    pieces = rows.sql.split("%s")
-    subquery = "".join(piece + (f"%({names[n]})s" if n < len(names) else "") for n, piece in enumerate(pieces))
-    whole = statement.replace("<allowed>", subquery)
+    pieces = rows.condition.split("%s")
+    condition = "".join(piece + (f"%({names[n]})s" if n < len(names) else "") for n, piece in enumerate(pieces))
+    whole = statement.replace("<allowed>", "SELECT memories_memory.id FROM memories_memory WHERE <passes>")
     values = {**named, **dict(zip(names, rows.params, strict=True))}
-    if not binary:
-        with connection.cursor() as cursor:
-            cursor.execute(whole, values)
-            return list(cursor.fetchall())
-    connection.ensure_connection()
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
-        # Django binds parameters on this side, and its own cursors read text only.
-        cursor.execute(connection.connection.cursor().mogrify(whole, values), binary=True)
-        return list(cursor.fetchall())
+    return fetch(whole.replace("<passes>", f"({condition})"), values, prepare=prepare)

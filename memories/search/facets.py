@@ -32,6 +32,7 @@ class Facet(StrEnum):
     USER = "user_id"
     SESSION = "session_id"
     IMPORTANCE = "importance"
+    CONFIDENCE = "confidence"
     TRUST = "trust"
     SOURCE = "source_kind"
     TAG = "tag"
@@ -88,7 +89,7 @@ def _counted(access: Access, given: Conditions, facet: Facet) -> Any:
 
 
 # What a value is when it is not text.
-_PARSED: dict[str, Callable[[str], Any]] = {Facet.BANK: UUID, Facet.IMPORTANCE: int}
+_PARSED: dict[str, Callable[[str], Any]] = {Facet.BANK: UUID, Facet.IMPORTANCE: int, Facet.CONFIDENCE: int}
 
 
 def labelled(access: Access, facet: Facet, counts: Mapping[Any, int], wanted: MemoryFilter) -> list[FacetValue]:

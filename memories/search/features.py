@@ -15,7 +15,7 @@ from memories.rules.fusion import Legs
 from memories.rules.times import date_share, days_meant
 from memories.rules.vocabulary import Role
 from memories.search.pool import Labels, Pool
-from memories.search.windows import Floats, Vectors, directions, windows_of
+from memories.search.windows import Floats, Vectors, Windows, directions, windows_of
 
 #: The mean of a small pool says little about what its members have in common; so many imagined others at 0 damp it.
 IMAGINED_OTHERS = 20
@@ -47,7 +47,7 @@ def features(pool: Pool, question: Question) -> Legs:
         "keyword_window": _bm25(around, lengths, typical, idf),
         "coverage": (words > 0) @ idf,
         "semantic": _centred_cosines(pool.vectors, question.vector),
-        "semantic_window": _cosines(windows.directions(pool.vectors), question.vector),
+        "semantic_window": _around(windows, pool.vectors, question.vector),
         "date": _dates(pool.labels, question),
         "time": pool.counts[:, -1] if question.asks_when else np.zeros(len(pool)),
         "author": _author(pool.labels, question.text),
@@ -61,20 +61,23 @@ def _bm25(counts: Floats, lengths: Floats, mean_length: float, idf: Floats) -> F
     return scores
 
 
-def _cosines(vectors: Vectors, wanted: NDArray[np.float32] | None) -> Floats:
+def _around(windows: Windows, vectors: Vectors, wanted: NDArray[np.float32] | None) -> Floats:
     if wanted is None or vectors.shape[1] != len(wanted):
         return np.zeros(len(vectors))
-    return (directions(vectors) @ wanted).astype(np.float64)
+    return windows.cosines(vectors, wanted)
 
 
 def _centred_cosines(vectors: Vectors, wanted: NDArray[np.float32] | None) -> Floats:
     """Cosines seen from the middle of the pool: what all candidates have in common tells none of them apart."""
     if wanted is None or vectors.shape[1] != len(wanted):
         return np.zeros(len(vectors))
-    has_one = vectors.any(axis=1)
-    middle = vectors.sum(axis=0) / (np.count_nonzero(has_one) + IMAGINED_OTHERS)
-    centred = np.where(has_one[:, None], vectors - middle, 0)
-    return _cosines(centred, directions((wanted - middle)[None, :])[0])
+    squares = np.einsum("ij,ij->i", vectors, vectors)
+    middle = vectors.sum(axis=0) / (np.count_nonzero(squares) + IMAGINED_OTHERS)
+    centred = directions((wanted - middle)[None, :])[0]
+    # The same as taking the middle from every vector, without writing them down.
+    along = vectors @ centred - middle @ centred
+    lengths = np.sqrt(np.maximum(squares - 2 * (vectors @ middle) + middle @ middle, 1e-12))
+    return np.where(squares > 0, along / lengths, 0.0).astype(np.float64)
 
 
 def _dates(labels: Sequence[Labels], question: Question) -> Floats:
@@ -87,14 +90,19 @@ def _dates(labels: Sequence[Labels], question: Question) -> Floats:
 
 def _author(labels: Sequence[Labels], text: str) -> Floats:
     """1 for memories of the only entity that the question names."""
-    named = only_named(text, {entity.casefold() for label in labels for entity in label.entities})
-    return np.array([named is not None and named in map(str.casefold, label.entities) for label in labels], np.float64)
+    groups = [tuple(label.entities) for label in labels]
+    folded = {group: frozenset(map(str.casefold, group)) for group in set(groups)}
+    named = only_named(text, frozenset[str]().union(*folded.values()))
+    if named is None:
+        return np.zeros(len(labels))
+    return np.array([named in folded[group] for group in groups], np.float64)
 
 
 def _first_person(labels: Sequence[Labels], text: str) -> Floats:
     """1 for what a person said, in their role or, where no role is known, by the trust their words are given."""
-    named = any(label.role == Role.HUMAN or label.role is None for label in labels) and is_first_person(text)
-    return np.array([named and _is_said(label) for label in labels], np.float64)
+    if not is_first_person(text):
+        return np.zeros(len(labels))
+    return np.array([_is_said(label) for label in labels], np.float64)
 
 
 def _is_said(label: Labels) -> bool:

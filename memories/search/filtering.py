@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Q
 
@@ -16,6 +17,7 @@ from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.queryparts import QueryMistake
 from memories.rules.vocabulary import Status, Trust, words
+from memories.search.asof import conditions_then, judged_then
 from memories.search.querying import Understood, understand_text
 from memoryhub.lib.clock import now
 
@@ -31,7 +33,8 @@ def _any_of(column: str, field: str) -> Narrow:
 
 
 def _banks(access: Access, wanted: MemoryFilter) -> Q:
-    return Q(bank_id__in=[bank.pk for bank in find_banks(access, list(wanted.bank), "/bank")]) if wanted.bank else Q()
+    banks = find_banks(access, list(wanted.bank), wanted.banks_pointer)
+    return Q(bank_id__in=[bank.pk for bank in banks]) if wanted.bank else Q()
 
 
 def _agents(access: Access, wanted: MemoryFilter) -> Q:
@@ -53,7 +56,7 @@ def _archived(access: Access, wanted: MemoryFilter) -> Q:
         return Q()
     if wanted.archived == Presence.TRUE:
         return Q(archived_at__isnull=False)
-    return Q(archived_at=None, superseded_by=None) & (Q(expires_at=None) | Q(expires_at__gt=now()))
+    return Q(archived_at=None, superseded_by=None) & (Q(expires_at=None) | Q(expires_at__gt=wanted.as_of or now()))
 
 
 def _all_of(column: str, field: str) -> Narrow:
@@ -87,6 +90,10 @@ def _created(access: Access, wanted: MemoryFilter) -> Q:
     return condition
 
 
+def _existing(access: Access, wanted: MemoryFilter) -> Q:
+    return Q(created_at__lte=wanted.as_of) if wanted.as_of is not None else Q()
+
+
 def _exact(column: str) -> Narrow:
     def narrow(access: Access, wanted: MemoryFilter) -> Q:
         value = getattr(wanted, column)
@@ -109,6 +116,8 @@ NARROWING: dict[str, Narrow] = {
     "task_id": _any_of("task_id", "task_id"),
     "tag": _all_of("tags", "tag"),
     "entity": _all_of("entities", "entity"),
+    "source_kind": _any_of("source_kind", "source_kind"),
+    "confidence": _any_of("confidence", "confidence"),
     "namespace": _namespace,
     "min_importance": _importance,
     "min_trust": _trust,
@@ -116,6 +125,7 @@ NARROWING: dict[str, Narrow] = {
     "is_protected": _exact("is_protected"),
     "external_write_id": _exact("external_write_id"),
     "fact_key": _exact("fact_key"),
+    "as_of": _existing,
 }
 
 
@@ -131,11 +141,31 @@ class Understanding:
 
 
 def understand(access: Access, wanted: MemoryFilter) -> Understanding:
-    """Filter name → its condition, banks looked up once. Raises UnknownBank for the filter, not for the text."""
+    """Filter name → its condition, banks looked up once.
+
+    Raises UnknownBank for the filter, not for the text, and TooMuchChanged.
+    """
+    text, shown, given = _of_today(access, wanted)
+    return Understanding(given if shown.as_of is None else conditions_then(access, shown, given), text.mistakes)
+
+
+def failed(access: Access, wanted: MemoryFilter, memory_id: UUID) -> tuple[str, ...]:
+    """The filters that one memory of the caller's does not pass, or did not at ``as_of``; each judged by itself."""
+    _, shown, given = _of_today(access, wanted)
+    judged = {} if shown.as_of is None else judged_then(access, shown, memory_id)
+    row = Memory.objects.visible_to(access).filter(pk=memory_id)
+    asked = (name for name, condition in given.items() if condition and name not in judged)
+    return (
+        *(name for name in asked if not row.filter(given[name]).exists()),
+        *(name for name, passes in judged.items() if not passes),
+    )
+
+
+def _of_today(access: Access, wanted: MemoryFilter) -> tuple[Understood, MemoryFilter, Conditions]:
+    """What the text says, the filter with it, and every filter's condition on the labels of today."""
     text = understand_text(access, wanted.q)
     shown = _as_the_text_says(wanted, text)
-    given = {name: narrow(access, shown) for name, narrow in NARROWING.items()}
-    return Understanding({"q": text.condition, **given}, text.mistakes)
+    return text, shown, {"q": text.condition, **{name: narrow(access, shown) for name, narrow in NARROWING.items()}}
 
 
 def _as_the_text_says(wanted: MemoryFilter, text: Understood) -> MemoryFilter:

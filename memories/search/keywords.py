@@ -1,11 +1,14 @@
-"""The keyword leg: exact BM25 over keyed tokens, packed postings scored in numpy, the fresh tail in SQL (SRC-03)."""
+"""The keyword leg: BM25 over keyed tokens, packed postings and the fresh tail scored in numpy (SRC-03).
+
+Exact while the question's words occur ``POSTINGS_MAX`` times in what is packed. Beyond that the commonest words propose
+nobody by themselves, or only who was written last; how rare every word is stays exact.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -13,16 +16,22 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from banks.access import Access
-from memories.index.postings import CHUNK, Postings, unpack
+from memories.index.postings import CHUNK, Postings, unpack, unpack_all
 from memories.rules.bm25 import K1, B
 from memories.search.candidates import Allowed, run
+from memories.search.counting import counting, read_counts
+from memoryhub.lib.statements import fetch
 
 #: Distinct words of a question that are scored; the rest of a very long one is left to the semantic leg.
 QUERY_TERMS_MAX = 48
-_FIRST_SLICE = 300
+#: So many postings are read and scored for one question, those of its rarest words first.
+POSTINGS_MAX = 250_000
+#: No look goes this many times further than all before it.
 _GROWTH = 8
 
 type Packed = dict[int, list[tuple[int, Postings]]]
+type Numbers = NDArray[np.int64]
+type Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +43,36 @@ class Corpus:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scored:
-    """Document numbers and their scores, best first; ties in the order they were written."""
+class _Packed:
+    """What was read of the postings: for each its document, how often, how long; no duplicates.
 
-    documents: NDArray[np.int64]
-    scores: NDArray[np.float64]
+    They come body by body: ``places`` and ``sizes`` say of which term one is, and how many postings are in it.
+    ``holding``: how many packed documents hold each term, read or not.
+    """
+
+    places: Numbers
+    sizes: Numbers
+    documents: Numbers
+    counts: Scores
+    lengths: Scores
+    holding: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """Documents that are not packed yet: their numbers and lengths, (documents, terms) counts."""
+
+    documents: Numbers
+    lengths: Scores
+    counts: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Document numbers and their scores, in no order."""
+
+    documents: Numbers
+    scores: Scores
     corpus: Corpus
 
 
@@ -51,27 +85,27 @@ class KeywordHits:
 
 
 def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int) -> KeywordHits:
-    """The best memories that pass the filters, exactly as if those had been applied before ranking."""
+    """The best memories that pass the filters, as if those had been applied before ranking."""
     terms = list(terms)[:QUERY_TERMS_MAX]
     if not terms:
         return KeywordHits({}, Corpus([], 1.0))
     scored = _score(access, terms)
     found: dict[UUID, float] = {}
-    for documents, scores in _slices(scored):
-        by_number = dict(zip(documents.tolist(), scores.tolist(), strict=True))
+    seen, more = 0, limit + limit // 4
+    while seen < len(scored.documents) and len(found) < limit:
+        best = _best(scored, seen + more)[seen:]
+        by_number = dict(zip(scored.documents[best].tolist(), scored.scores[best].tolist(), strict=True))
         for memory_id, number in run(_PASSING, rows, {"vault": access.vault_id, "documents": list(by_number)}):
             found[memory_id] = max(by_number[number], found.get(memory_id, 0.0))
-        if len(found) >= limit:
-            break
-    best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    return KeywordHits(dict(best), scored.corpus)
+        seen += more
+        more = _more(seen, len(found), limit)
+    first = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return KeywordHits(dict(first), scored.corpus)
 
-
-_NONE: NDArray[np.int64] = np.array([], np.int64)
 
 _PASSING = """
-    SELECT i.memory_id, i.doc_no FROM memories_memoryindex i
-    WHERE i.vault_id = %(vault)s AND i.doc_no = ANY(%(documents)s) AND i.memory_id IN (<allowed>)
+    SELECT i.memory_id, i.doc_no FROM memories_memoryindex i JOIN memories_memory ON memories_memory.id = i.memory_id
+    WHERE i.vault_id = %(vault)s AND i.doc_no = ANY(%(documents)s::int4[]) AND <passes>
 """
 
 
@@ -91,81 +125,104 @@ def read_postings(access: Access, terms: Sequence[int]) -> Packed:
 
 
 def _score(access: Access, terms: Sequence[int]) -> _Scored:
-    packed = read_postings(access, terms)
-    corpus, documents, scores = _tail(access, terms, packed)
-    numbers, sums = _sum_postings(terms, packed, corpus)
-    all_numbers, all_scores = np.concatenate([numbers, documents]), np.concatenate([sums, scores])
-    order = np.lexsort((all_numbers, -all_scores))
-    return _Scored(all_numbers[order], all_scores[order], corpus)
+    packed = _packed(access, terms)
+    tail, documents, length = _tail(access, terms)
+    holding = packed.holding + np.count_nonzero(tail.counts, axis=0)
+    idf = np.log1p((np.maximum(documents, holding) - holding + 0.5) / (holding + 0.5))
+    mean_length = max(length / max(documents, 1), 1e-9)
+    base, norm = K1 * (1 - B), K1 * B / mean_length
+    sums = np.bincount(packed.documents, _parts(packed, idf, base, norm))
+    numbers = np.flatnonzero(sums > 0)
+    fresh = (tail.counts / (tail.counts + (base + norm * tail.lengths)[:, None])) @ idf
+    return _Scored(
+        np.concatenate([numbers, tail.documents]),
+        np.concatenate([sums[numbers], fresh]),
+        Corpus(idf.tolist(), mean_length),
+    )
 
 
-def _sum_postings(
-    terms: Sequence[int], packed: Packed, corpus: Corpus
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """A document occurs once in a term, so adding whole arrays term by term is right."""
-    if not packed:
-        return _NONE, np.array([], np.float64)
-    size = (1 + max(chunk for parts in packed.values() for chunk, _ in parts)) * CHUNK
-    sums = np.zeros(size, np.float64)
-    base, norm = K1 * (1 - B), K1 * B / (corpus.mean_length or 1.0)
-    for term, idf in zip(terms, corpus.idf, strict=True):
-        for chunk, part in packed.get(term, []):
-            counts = part.counts.astype(np.float64)
-            within = sums[chunk * CHUNK : (chunk + 1) * CHUNK]
-            within[part.offsets] += idf * (counts / (counts + base + norm * part.lengths))
-    numbers = np.flatnonzero(sums)
-    return numbers, sums[numbers]
+def _parts(packed: _Packed, idf: Scores, base: float, norm: float) -> Scores:
+    """What each posting adds to its document, worked out in place: fresh memory costs more than the arithmetic."""
+    parts = packed.lengths * norm
+    parts += base
+    parts += packed.counts
+    np.divide(packed.counts, parts, out=parts)
+    parts *= np.repeat(idf[packed.places], packed.sizes)
+    return parts
 
 
-def _tail(
-    access: Access, terms: Sequence[int], packed: Packed
-) -> tuple[Corpus, NDArray[np.int64], NDArray[np.float64]]:
-    """Score what is not packed yet, and learn from the same statement what the whole corpus looks like."""
-    named: dict[str, Any] = {"vault": access.vault_id, "terms": list(terms), "base": K1 * (1 - B), "norm": K1 * B}
-    for place, term in enumerate(terms):
-        named |= {f"t{place}": term, f"p{place}": sum(len(part) for _, part in packed.get(term, []))}
-    with connection.cursor() as cursor:
-        cursor.execute(_tail_statement(len(terms)), named)
-        (_, _, idf, mean_length), *hits = cursor.fetchall()
-    documents = np.array([hit[0] for hit in hits], np.int64)
-    scores = np.array([hit[1] for hit in hits], np.float64)
-    return Corpus(idf, mean_length), documents, scores
+def _packed(access: Access, terms: Sequence[int]) -> _Packed:
+    """The postings of the rarest terms, as many as are affordable; nothing is asked for a vault too small for any."""
+    named = {"vault": access.vault_id, "terms": list(terms), "affordable": POSTINGS_MAX}
+    rows = fetch(_POSTINGS, named) if access.vault.next_doc_no >= CHUNK else []
+    place_of = {term: place for place, term in enumerate(terms)}
+    holding = np.zeros(len(terms))
+    for term, _, count, _ in rows:
+        holding[place_of[term]] = count
+    read = [(place_of[term], chunk, body) for term, chunk, _, body in rows if body is not None]
+    read.sort(key=lambda part: part[:2])
+    postings, sizes = unpack_all([body for *_, body in read])
+    documents = np.repeat(np.array([chunk * CHUNK for _, chunk, _ in read], np.int64), sizes)
+    documents += postings.offsets
+    return _Packed(
+        places=np.array([place for place, *_ in read], np.int64),
+        sizes=sizes,
+        documents=documents,
+        counts=postings.counts.astype(np.float64),
+        lengths=postings.lengths.astype(np.float64),
+        holding=holding,
+    )
 
 
-def _tail_statement(count: int) -> str:
-    """The first row holds each term's weight and the mean length, the others are hits.
-
-    One column of counts per term: arrays are looked at once, and document frequencies come from the same scan.
-    """
-    places = range(count)
-    counts = ", ".join(f"coalesce(i.tfs[array_position(i.terms, %(t{n})s)], 0)::float8 AS f{n}" for n in places)
-    holding = ", ".join(f"count(*) FILTER (WHERE f{n} > 0) + %(p{n})s AS d{n}" for n in places)
-    idf = ", ".join(f"ln(1 + (greatest(documents, d{n}) - d{n} + 0.5) / (d{n} + 0.5))::float8 AS w{n}" for n in places)
-    weights = ", ".join(f"w{n}" for n in places)
-    score = " + ".join(f"w{n} * f{n} / (f{n} + %(base)s + %(norm)s * doc_len / mean_length)" for n in places)
-    return f"""
-        WITH hits AS MATERIALIZED (
-            SELECT i.doc_no, i.doc_len, {counts} FROM memories_memoryindex i
-            WHERE i.vault_id = %(vault)s AND NOT i.is_compacted AND i.terms && %(terms)s::int8[]
-        ), holding AS (SELECT {holding} FROM hits
-        ), parts AS (
-            SELECT count(*) AS documents, coalesce(sum(doc_len), 0) AS length FROM memories_memoryindex
-            WHERE vault_id = %(vault)s AND NOT is_compacted
-            UNION ALL
-            SELECT coalesce(sum(documents), 0), coalesce(sum(total_length), 0) FROM memories_postingchunk
-            WHERE vault_id = %(vault)s
-        ), corpus AS (
-            SELECT sum(documents)::float8 AS documents,
-                   greatest(sum(length)::float8 / greatest(sum(documents), 1), 1e-9)::float8 AS mean_length FROM parts
-        ), weights AS (SELECT {idf}, mean_length FROM holding, corpus)
-        SELECT NULL::int4, NULL::float8, ARRAY[{weights}], mean_length FROM weights
-        UNION ALL SELECT doc_no, ({score})::float8, NULL, NULL FROM hits, weights
-    """
+_POSTINGS = """
+    SELECT term, chunk, holding, CASE WHEN before < %(affordable)s THEN body END FROM (
+        SELECT *, sum(size) OVER (ORDER BY holding, term, chunk DESC) - size AS before FROM (
+            SELECT term, chunk, body, octet_length(body) / 5 AS size,
+                   sum(octet_length(body) / 5) OVER (PARTITION BY term) AS holding
+            FROM memories_posting WHERE vault_id = %(vault)s AND term = ANY(%(terms)s::int8[])
+        ) AS there
+    ) AS rarest_first
+"""
 
 
-def _slices(scored: _Scored) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
-    """The best first, in growing slices: few queries even when almost nothing passes the filters."""
-    start, size = 0, _FIRST_SLICE
-    while start < len(scored.documents):
-        yield scored.documents[start : start + size], scored.scores[start : start + size]
-        start, size = start + size, size * _GROWTH
+def _tail(access: Access, terms: Sequence[int]) -> tuple[_Tail, int, int]:
+    """What is not packed yet and holds a term; and how many documents there are in all, how long they are together."""
+    columns, named = counting(terms)
+    statement = _TAIL.replace("<counting>", columns)
+    (documents, length, *_), *hits = fetch(statement, {"vault": access.vault_id, "terms": list(terms), **named})
+    tail = _Tail(
+        documents=np.array([hit[0] for hit in hits], np.int64),
+        lengths=np.array([hit[1] for hit in hits], np.float64),
+        counts=read_counts([hit[2:] for hit in hits], terms),
+    )
+    return tail, documents, length
+
+
+_TAIL = """
+    SELECT sum(documents)::int8, sum(length)::int8, NULL::bytea, NULL::bytea FROM (
+        SELECT count(*) AS documents, coalesce(sum(doc_len), 0) AS length FROM memories_memoryindex
+        WHERE vault_id = %(vault)s AND NOT is_compacted
+        UNION ALL
+        SELECT coalesce(sum(documents), 0), coalesce(sum(total_length), 0) FROM memories_postingchunk
+        WHERE vault_id = %(vault)s
+    ) AS corpus
+    UNION ALL
+    SELECT i.doc_no, i.doc_len, <counting> FROM memories_memoryindex i
+    WHERE i.vault_id = %(vault)s AND NOT i.is_compacted AND i.terms && %(terms)s::int8[]
+"""
+
+
+def _more(seen: int, passed: int, limit: int) -> int:
+    """How many documents to look at next, as many as will do when the filters let as few pass as so far."""
+    expected = (limit - passed) * seen // max(passed, 1)
+    return max(limit, min(expected + expected // 4, seen * _GROWTH))
+
+
+def _best(scored: _Scored, count: int) -> Numbers:
+    """The rows of the ``count`` best, ties in the order they were written; the rest is never put in order."""
+    rows = np.arange(len(scored.scores))
+    if count < len(rows):
+        least = np.partition(scored.scores, -count)[-count]
+        rows = np.flatnonzero(scored.scores >= least)
+    order: Numbers = np.lexsort((scored.documents[rows], -scored.scores[rows]))
+    return rows[order][:count]

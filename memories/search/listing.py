@@ -15,8 +15,10 @@ from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Sort
 from memories.rules.queryparts import QueryMistake
+from memories.search.asof import as_they_were
 from memories.search.filtering import narrowed, understand
 from memories.search.reading import with_relations
+from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.pagination import Cursor, decode_cursor, encode_cursor, query_text
 
 
@@ -39,14 +41,19 @@ def list_memories(
 ) -> MemoryPage:
     """A page of the memories that match. Needs memories:read.
 
-    Raises UnknownBank, CursorInvalid, and CursorMismatch for a cursor of another query.
+    With ``as_of`` they are what they were then, sorted by creation, which does not change.
+    Raises UnknownBank, CursorInvalid, CursorMismatch for a cursor of another query, Invalid, TooMuchChanged.
     """
     access.require(KeyScope.MEMORIES_READ)
     query = query_text(access.vault_id, access.actor.id, wanted.model_dump(mode="json"), sort.value)
     position = decode_cursor(cursor, query) if cursor else None
+    if wanted.as_of is not None and sort not in {Sort.NEWEST, Sort.OLDEST}:
+        raise Invalid(errors=[FieldError("/sort", "as_of", "must be created_at or -created_at together with as_of")])
     understood = understand(access, wanted)
     rows = narrowed(access, understood.given)
     page = _page(with_relations(rows), sort, limit, position)
+    if wanted.as_of is not None:
+        as_they_were(access, page.rows, wanted.as_of)
     return MemoryPage(
         items=page.rows,
         next_cursor=encode_cursor(_edge(page.rows[-1], sort), query) if page.more_after else None,

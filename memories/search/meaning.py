@@ -1,6 +1,7 @@
 """The semantic leg: nearest vectors in the vault's own space (SRC-02).
 
-Filters come after the nearest vectors where enough of them pass, and before them where not: the result is the same.
+Filters come after the nearest vectors where enough of them pass, and before them where not: the result is the same,
+except that a large vault's index gives up after 20,000 vectors; where few pass it is not asked.
 Small vaults are scanned exactly. A large one has an HNSW index of its own; what came after it was built waits in a
 tail that is scanned exactly beside it.
 """
@@ -16,6 +17,9 @@ from pgvector import HalfVector
 from banks.access import Access
 from memories.search.candidates import Allowed, run
 from memoryhub.local.addresses import NEAREST_LOOKED_AT
+
+#: Where the filters let no more vectors pass than about so many, those are compared one by one: faster, and exact.
+FEW = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +38,38 @@ def semantic_leg(access: Access, rows: Allowed, asked: Nearest) -> dict[UUID, fl
     near = _nearest(access, rows, asked)
     found = near.found
     if len(found) < asked.limit and not near.is_all:
-        found = _best(run(_FILTER_FIRST, rows, _named(access, asked)))
+        few = not asked.has_graph or near.share * access.vault.next_doc_no <= FEW
+        found = _filtered(access, rows, asked, _FILTER_FIRST if few else _GRAPH_FILTERED)
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: asked.limit])
+
+
+def _filtered(access: Access, rows: Allowed, asked: Nearest, statement: str) -> dict[UUID, float]:
+    """The nearest of those that pass: exactly where these are few, else along the vault's index as far as it looks."""
+    found = run(statement.replace("<type>", _type(asked)), rows, _named(access, asked), prepare=False)
+    return _best([(memory_id, cosine) for memory_id, cosine in found if cosine >= asked.floor])
+
+
+def _type(asked: Nearest) -> str:
+    return f"halfvec({len(asked.vector)})"
 
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    """What passed the filters among the nearest, and whether anything else could still pass the floor."""
+    """What passed the filters among the nearest, which share of them, and whether more could still pass the floor."""
 
     found: dict[UUID, float]
+    share: float
     is_all: bool
 
 
 def _nearest(access: Access, rows: Allowed, asked: Nearest) -> _Near:
-    statement = (_GRAPH if asked.has_graph else _SCAN).replace("<type>", f"halfvec({len(asked.vector)})")
-    looked_at = run(statement, rows, _named(access, asked))
+    statement = (_GRAPH if asked.has_graph else _SCAN).replace("<type>", _type(asked))
+    # Planned for this vault: an index that covers one vault is usable only where the vault is known.
+    looked_at = run(statement, rows, _named(access, asked), prepare=False)
     reached = [row for row in looked_at if row[0] is None]
     passing = [row for row in looked_at if row[0] is not None]
-    return _Near(_best(passing), is_all=reached[0][1] < NEAREST_LOOKED_AT)
+    reach = reached[0][1]
+    return _Near(_best(passing), share=len(passing) / max(reach, 1), is_all=reach < NEAREST_LOOKED_AT)
 
 
 def _best(units: Sequence[tuple[UUID, float]]) -> dict[UUID, float]:
@@ -70,7 +88,7 @@ def _named(access: Access, asked: Nearest) -> dict[str, object]:
         "prefix": NEAREST_LOOKED_AT,
         "ceiling": 1 - asked.floor,
         # A memory has several units; the factor leaves enough memories after the best unit of each is taken.
-        "limit": asked.limit * 4,
+        "limit": asked.limit * (2 if asked.has_graph else 4),
     }
 
 
@@ -78,7 +96,8 @@ def _named(access: Access, asked: Nearest) -> dict[str, object]:
 _PASS = """
     SELECT NULL::uuid, count(*)::float8 FROM near WHERE distance <= %(ceiling)s
     UNION ALL
-    SELECT memory_id, 1 - distance FROM near WHERE distance <= %(ceiling)s AND memory_id IN (<allowed>)
+    SELECT near.memory_id, 1 - near.distance FROM near JOIN memories_memory ON memories_memory.id = near.memory_id
+    WHERE near.distance <= %(ceiling)s AND <passes>
 """
 
 _SCAN = f"""
@@ -103,7 +122,19 @@ _GRAPH = f"""
 
 _FILTER_FIRST = """
     SELECT e.memory_id, 1 - (e.vector <=> %(vector)s::halfvec) FROM memories_embedding e
-    WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.memory_id IN (<allowed>)
-      AND e.vector <=> %(vector)s::halfvec <= %(ceiling)s
+    JOIN memories_memory ON memories_memory.id = e.memory_id
+    WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND <passes>
     ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(limit)s
+"""
+
+_GRAPH_FILTERED = """
+    (SELECT e.memory_id, 1 - (e.vector::<type> <=> %(vector)s::<type>) FROM memories_embedding e
+        JOIN memories_memory ON memories_memory.id = e.memory_id
+        WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND NOT e.in_tail AND <passes>
+        ORDER BY e.vector::<type> <=> %(vector)s::<type> LIMIT %(limit)s)
+    UNION ALL
+    (SELECT e.memory_id, 1 - (e.vector <=> %(vector)s::halfvec) FROM memories_embedding e
+        JOIN memories_memory ON memories_memory.id = e.memory_id
+        WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.in_tail AND <passes>
+        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(limit)s)
 """

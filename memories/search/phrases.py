@@ -17,6 +17,9 @@ from memoryhub.lib.text import normalize
 
 #: How many texts one query may open; the newest come first.
 COMPARED_MAX = 2_000
+#: How many candidates of a search are opened to look for what its question quotes, and how many quotes count.
+QUOTED_OPENED, QUOTED_MAX = 100, 4
+_QUOTED = re.compile(r'"([^"]{2,200})"')
 _QUOTES = str.maketrans("‘’“”„", '\'\'"""')
 
 
@@ -48,6 +51,25 @@ def memories_with_phrases(
         if all(each.search(text) for each in holding) and not any(each.search(text) for each in lacking):
             found.append(row.pk)
     return PhraseMatches(found, min(len(candidates), limit), len(candidates) > limit)
+
+
+def quoted(question: str) -> list[str]:
+    """What a question puts in double quotes and is more than a word: at most four phrases."""
+    found = [" ".join(said.split()) for said in _QUOTED.findall(question.translate(_QUOTES))]
+    return [phrase for phrase in dict.fromkeys(found) if " " in phrase][:QUOTED_MAX]
+
+
+def shares_said(access: Access, ids: Sequence[UUID], phrases: Sequence[str]) -> dict[UUID, float]:
+    """Memory → which share of the phrases its opened text says, of the first hundred; ids must be of rows the caller
+    may see. Those that say none are left out."""
+    patterns = [_pattern(phrase) for phrase in phrases]
+    rows = Memory.objects.in_vault(access.vault_id).filter(pk__in=list(ids[:QUOTED_OPENED]))
+    texts = {row.pk: _folded(_opened(row)) for row in rows.only("id", "vault_id", "content")}
+    shares = {
+        memory_id: sum(each.search(text) is not None for each in patterns) / len(patterns)
+        for memory_id, text in texts.items()
+    }
+    return {memory_id: share for memory_id, share in shares.items() if share}
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:

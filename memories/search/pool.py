@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from banks.access import Access
 from memories.search.candidates import Allowed, run
+from memories.search.counting import counting, read_counts
 from memories.search.windows import SIDE, Floats, Integers, Vectors
 
 #: Units of one memory that are looked at beyond those that hold the question's words best.
 UNITS_MAX = 24
-_ARRAY_HEADER, _VECTOR_HEADER = 20, 4
+_VECTOR_HEADER = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +35,15 @@ class Wanted:
     space_id: UUID | None
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What is known of a unit's memory besides words and meaning."""
+class Labels(NamedTuple):
+    """What is known of a unit's memory besides words and meaning: a tuple, for hundreds are made in every search."""
 
     day: dt.date
     role: str | None
     trust: str
     entities: Sequence[str]
+    importance: int = 3
+    confidence: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +70,9 @@ def read_pool(access: Access, rows: Allowed, wanted: Wanted) -> Pool:
         "found": list(wanted.found),
         "near": list(wanted.with_neighbours),
         "space": wanted.space_id,
-        "units": UNITS_MAX,
-        "side": SIDE,
     }
-    return _pool(run(_POOL, rows, named, binary=True), wanted.terms)
+    columns, terms = counting(wanted.terms)
+    return _pool(run(_POOL.replace("<counting>", columns), rows, named | terms), wanted.terms)
 
 
 def _pool(rows: Sequence[tuple[Any, ...]], terms: Sequence[int]) -> Pool:
@@ -82,31 +83,13 @@ def _pool(rows: Sequence[tuple[Any, ...]], terms: Sequence[int]) -> Pool:
     ]
     return Pool(
         memories=memories,
-        labels=[Labels(row[2].date(), row[3], row[4], row[5]) for row in rows],
-        chars=np.array([row[6] or 0 for row in rows], np.int64),
-        lengths=np.array([row[7] or 0 for row in rows], np.float64),
-        counts=_counts(rows, terms),
+        labels=[Labels._make(row[2:8]) for row in rows],
+        chars=np.array([row[8] or 0 for row in rows], np.int64),
+        lengths=np.array([row[9] or 0 for row in rows], np.float64),
+        counts=read_counts([row[11:] for row in rows], terms),
         vectors=_vectors([row[10] for row in rows]),
         joined=np.array(joined, np.bool_),
     )
-
-
-def _counts(rows: Sequence[tuple[Any, ...]], terms: Sequence[int]) -> Floats:
-    """How often each unit holds each term, from the arrays as PostgreSQL sends them: (length, value) by element."""
-    counts = np.zeros((len(rows), len(terms)))
-    if not terms or not rows:
-        return counts
-    words = [bytes(row[8])[_ARRAY_HEADER:] if row[8] else b"" for row in rows]
-    times = [bytes(row[9])[_ARRAY_HEADER:] if row[9] else b"" for row in rows]
-    values = np.frombuffer(b"".join(words), [("size", ">i4"), ("value", ">i8")])["value"].astype(np.int64)
-    often = np.frombuffer(b"".join(times), [("size", ">i4"), ("value", ">i2")])["value"]
-    owners = np.repeat(np.arange(len(rows)), [len(part) // 12 for part in words])
-    order = np.argsort(np.array(terms, np.int64))
-    ordered = np.array(terms, np.int64)[order]
-    places = np.minimum(np.searchsorted(ordered, values), len(terms) - 1)
-    hit = ordered[places] == values
-    counts[owners[hit], order[places[hit]]] = often[hit]
-    return counts
 
 
 def _vectors(sent: Sequence[bytes | None]) -> Vectors:
@@ -115,36 +98,55 @@ def _vectors(sent: Sequence[bytes | None]) -> Vectors:
     if some is None:
         return np.zeros((len(sent), 0), np.float32)
     nothing = bytes(len(some) - _VECTOR_HEADER)
-    together = b"".join(nothing if vector is None else bytes(vector)[_VECTOR_HEADER:] for vector in sent)
+    together = b"".join([nothing if vector is None else vector[_VECTOR_HEADER:] for vector in sent])
     return np.frombuffer(together, ">f2").reshape(len(sent), -1).astype(np.float32)
 
 
+_LABELS = "id, session_id, at, doc_no, role, trust, entities, importance, confidence"
+_READ = """
+    memories_memory.id, memories_memory.session_id,
+    coalesce(memories_memory.event_at, memories_memory.created_at) AS at,
+    memories_memory.doc_no, memories_memory.role, memories_memory.trust, memories_memory.entities,
+    memories_memory.importance, memories_memory.confidence
+"""
+_PLACE = "(coalesce({0}.event_at, {0}.created_at), {0}.doc_no)"
+_THERE, _HERE = _PLACE.format("memories_memory"), _PLACE.format("m")
+
 _BEFORE_AND_AFTER = " UNION ALL ".join(
-    f"""(SELECT o.id FROM memories_memory o
-        WHERE o.vault_id = m.vault_id AND o.session_id = m.session_id
-          AND (coalesce(o.event_at, o.created_at), o.doc_no) {sign} (coalesce(m.event_at, m.created_at), m.doc_no)
-        ORDER BY coalesce(o.event_at, o.created_at) {way}, o.doc_no {way} LIMIT %(side)s)"""
+    f"""(SELECT {_READ}, <passes> AS passes FROM memories_memory
+        WHERE memories_memory.vault_id = m.vault_id AND memories_memory.session_id = m.session_id
+          AND {_THERE} {sign} {_HERE}
+        ORDER BY coalesce(memories_memory.event_at, memories_memory.created_at) {way}, memories_memory.doc_no {way}
+        LIMIT {SIDE})"""
     for sign, way in (("<", "DESC"), (">", "ASC"))
 )
 
+# Every memory's row is read once, where it is found; only one that has another of its session after it in the pool is
+# asked which memory really comes next there.
 _POOL = f"""
-    WITH near AS (
-        SELECT around.id FROM memories_memory m CROSS JOIN LATERAL ({_BEFORE_AND_AFTER}) AS around
-        WHERE m.vault_id = %(vault)s AND m.id = ANY(%(near)s) AND m.session_id IS NOT NULL
-    ), pool AS MATERIALIZED (
-        SELECT unnest(%(found)s::uuid[]) AS id
-        UNION SELECT near.id FROM near WHERE near.id IN (<allowed>)
+    WITH pool AS (
+        SELECT DISTINCT ON (id) {_LABELS} FROM (
+            SELECT {_READ} FROM memories_memory
+            WHERE memories_memory.vault_id = %(vault)s AND memories_memory.id = ANY(%(found)s::uuid[])
+            UNION ALL
+            SELECT {_LABELS} FROM (
+                SELECT around.* FROM memories_memory m CROSS JOIN LATERAL ({_BEFORE_AND_AFTER}) AS around
+                WHERE m.vault_id = %(vault)s AND m.id = ANY(%(near)s::uuid[]) AND m.session_id IS NOT NULL
+            ) AS near WHERE passes
+        ) AS known ORDER BY id
+    ), ordered AS MATERIALIZED (
+        SELECT *, session_id = lead(session_id) OVER (ORDER BY session_id, at, doc_no) AS is_followed FROM pool
     )
-    SELECT m.id, CASE WHEN m.session_id IS NOT NULL THEN (
+    SELECT m.id, CASE WHEN m.is_followed THEN (
                SELECT o.id FROM memories_memory o
-               WHERE o.vault_id = m.vault_id AND o.session_id = m.session_id
-                 AND (coalesce(o.event_at, o.created_at), o.doc_no) > (coalesce(m.event_at, m.created_at), m.doc_no)
+               WHERE o.vault_id = %(vault)s AND o.session_id = m.session_id
+                 AND (coalesce(o.event_at, o.created_at), o.doc_no) > (m.at, m.doc_no)
                ORDER BY coalesce(o.event_at, o.created_at), o.doc_no LIMIT 1) END,
-           coalesce(m.event_at, m.created_at) AS at, m.role, m.trust, m.entities,
-           i.chars, i.doc_len, array_send(i.terms), array_send(i.tfs), halfvec_send(e.vector)
-    FROM pool JOIN memories_memory m ON m.id = pool.id AND m.vault_id = %(vault)s
-    LEFT JOIN memories_memoryindex i ON i.memory_id = m.id AND i.unit < %(units)s
-    LEFT JOIN memories_embedding e
-        ON e.memory_id = m.id AND e.space_id = %(space)s AND e.unit = coalesce(i.unit, e.unit) AND e.unit < %(units)s
-    ORDER BY m.session_id, at, m.doc_no, coalesce(i.unit, e.unit)
+           m.at::date, m.role, m.trust, m.entities, m.importance, m.confidence,
+           i.chars, i.doc_len, halfvec_send(e.vector), <counting>
+    FROM ordered m
+    LEFT JOIN memories_memoryindex i ON i.memory_id = m.id AND i.unit < {UNITS_MAX}
+    LEFT JOIN memories_embedding e ON e.memory_id = m.id AND e.space_id = %(space)s::uuid
+        AND e.unit = coalesce(i.unit, e.unit) AND e.unit < {UNITS_MAX}
+    ORDER BY m.session_id, m.at, m.doc_no, coalesce(i.unit, e.unit)
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from memories.index.spaces import ActiveSpace
 from memories.rules.filters import SearchQuery
 from memories.search.candidates import Allowed
 from memories.search.keywords import KeywordHits
+from memories.search.trace import Trace
+from memoryhub.lib.clock import now
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,13 @@ class Asked:
     rows: Allowed
     #: As of which version of the vault's configuration; the space is the one of that version.
     version: int
+    #: Where every stage says when it is done.
+    trace: Trace
+
+    @property
+    def at(self) -> dt.datetime:
+        """The moment that answers are for: what was ``yesterday``, and how old a memory is, depend on it."""
+        return self.query.as_of or now()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,81 +4,85 @@ ranks, decay, variety — in exactly that sequence (SRC-08, CON-14).
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from memories.rules.fusion import Legs, Numbers, reciprocal_ranks, total
-from memories.rules.reranking import decay, varied
+from memories.rules.fusion import Legs, reciprocal_ranks, total
+from memories.rules.reranking import Manner
 from memories.search.graph import SEEDS, graph_leg
 from memories.search.pool import Pool, Wanted, read_pool
 from memories.search.question import Asked, Found
-from memories.search.ranking import Ranking
+from memories.search.ranking import Circumstances, Fused, Ranking, first_units, ranked
 from memories.search.windows import Vectors, directions
-from memoryhub.lib.clock import now
 
-WEIGHTS: Mapping[str, float] = {"semantic": 1.0, "keyword": 0.8, "graph": 0.6}
-#: So many are ordered for variety; what is further down is never read together.
-VARIED = 50
+type Leg = Mapping[UUID, float]
+
+LEGS = ("semantic", "keyword", "graph")
 
 
 def seed(asked: Asked, found: Found) -> Ranking:
     """Memories in the seed's order; ``decay`` and ``variety`` show as what they took away."""
-    legs: dict[str, Mapping[UUID, float]] = {"keyword": found.keyword.found}
+    weights, k = weights_of(asked.settings), asked.settings["rrf_k"]
+    legs: dict[str, Leg] = {"keyword": found.keyword.found}
     if found.meaning is not None:
         legs = {"semantic": found.meaning.found, **legs}
-    legs["graph"] = graph_leg(asked.access, asked.rows, _seeds(legs))
+    legs["graph"] = graph_leg(asked.access, asked.rows, seeds_of(legs, weights, k))
     memories = sorted({memory_id for leg in legs.values() for memory_id in leg})
     space = found.meaning.space.space_id if found.meaning else None
     pool = read_pool(asked.access, asked.rows, Wanted(memories, [], [], space))
-    return _ranked(asked, pool, legs)
+    asked.trace.mark("pool", len(memories), len(pool))
+    first = first_units(pool.memories)
+    along = _along([pool.memories[row] for row in first], legs)
+    fused = Fused([pool.memories[row] for row in first], along, reciprocal_ranks(along, weights, k), weights)
+    return ranked(fused, _circumstances(pool, first, asked.at.date()), manner_of(asked.settings))
 
 
-def _seeds(legs: Mapping[str, Mapping[UUID, float]]) -> dict[UUID, float]:
+def weights_of(settings: Mapping[str, Any]) -> dict[str, float]:
+    """Leg → its weight in the reciprocal ranks."""
+    return {name: settings[f"seed_{name}_weight"] for name in LEGS}
+
+
+def manner_of(settings: Mapping[str, Any]) -> Manner:
+    """Decay from today on, and variety of everything that is alike at all."""
+    return Manner(
+        half_life=settings["decay_half_life_days"],
+        floor=settings["decay_floor"],
+        importance=settings["importance_boost"],
+        confidence=settings["confidence_boost"],
+        balance=settings["mmr_lambda"],
+    )
+
+
+def seeds_of(legs: Mapping[str, Leg], weights: Mapping[str, float], k: int) -> dict[UUID, float]:
+    """The ten best by reciprocal ranks, from which the graph leg takes its step, with their scores."""
     memories = sorted({memory_id for leg in legs.values() for memory_id in leg})
-    scores = total(reciprocal_ranks(_along(memories, legs), WEIGHTS), len(memories))
+    scores = total(reciprocal_ranks(_along(memories, legs), weights, k), len(memories))
     return {memories[place]: float(scores[place]) for place in np.argsort(-scores, kind="stable")[:SEEDS]}
 
 
-def _along(memories: Sequence[UUID], legs: Mapping[str, Mapping[UUID, float]]) -> Legs:
+def _along(memories: Sequence[UUID], legs: Mapping[str, Leg]) -> Legs:
     return {
         name: np.array([found.get(memory_id, np.nan) for memory_id in memories], np.float64)
         for name, found in legs.items()
     }
 
 
-def _ranked(asked: Asked, pool: Pool, found: Mapping[str, Mapping[UUID, float]]) -> Ranking:
-    rows: dict[UUID, list[int]] = {}
-    for row, memory_id in enumerate(pool.memories):
-        rows.setdefault(memory_id, []).append(row)
-    memories = sorted(rows)
-    legs = dict(_along(memories, found))
-    parts = dict(reciprocal_ranks(legs, WEIGHTS))
-    fused = total(parts, len(memories))
-    ages = np.array([(now().date() - pool.labels[rows[each][0]].day).days for each in memories], np.float64)
-    legs["decay"] = decay(ages, asked.settings["decay_half_life_days"])
-    parts["decay"] = fused * (legs["decay"] - 1)
-    return _with_variety(memories, legs, parts, _vectors(pool, [rows[each] for each in memories]), asked)
+def _circumstances(pool: Pool, first: Sequence[int], today: dt.date) -> Circumstances:
+    labels = [pool.labels[row] for row in first]
+    return Circumstances(
+        ages=np.array([(today - label.day).days for label in labels], np.float64),
+        importance=np.array([label.importance for label in labels], np.float64),
+        confidence=np.array([label.confidence for label in labels], np.float64),
+        vectors=_vectors(pool, first),
+    )
 
 
-def _vectors(pool: Pool, rows: Sequence[Sequence[int]]) -> Vectors:
+def _vectors(pool: Pool, first: Sequence[int]) -> Vectors:
     """One direction for each memory: that of all its units."""
-    empty = np.zeros((0, pool.vectors.shape[1]), np.float32)
-    return directions(np.array([pool.vectors[list(each)].sum(axis=0) for each in rows], np.float32) if rows else empty)
-
-
-def _with_variety(
-    memories: Sequence[UUID], legs: dict[str, Numbers], parts: dict[str, Numbers], vectors: Vectors, asked: Asked
-) -> Ranking:
-    """The first fifty by MMR, the others after them as they stand."""
-    scores = total(parts, len(memories))
-    by_score = np.argsort(-scores, kind="stable")
-    first, rest = by_score[:VARIED], by_score[VARIED:]
-    picked, penalties = varied(scores[first], vectors[first], asked.settings["mmr_lambda"], VARIED)
-    legs["variety"] = np.zeros(len(memories))
-    legs["variety"][first] = penalties
-    rows = [*first[picked].tolist(), *rest.tolist()]
-    weights = {**WEIGHTS, "decay": 1.0, "variety": 0.0}
-    parts["variety"] = np.zeros(len(memories))
-    return Ranking([memories[row] for row in rows], rows, scores[rows].tolist(), legs, parts, weights)
+    if not len(first) or not pool.vectors.shape[1]:
+        return np.zeros((len(first), 0), np.float32)
+    return directions(np.add.reduceat(pool.vectors, first, axis=0))

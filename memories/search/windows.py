@@ -22,21 +22,35 @@ type Vectors = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """Row → the rows of its window, itself first; -1 where there is no neighbour. Shape (rows, 1 + 2 * SIDE)."""
+    """Row → the first and the last row of its window, both included."""
 
-    members: Integers
+    first: Integers
+    last: Integers
 
     def sums(self, values: Floats) -> Floats:
         """Row → the sum of the values (along axis 0) over its window."""
-        padded = np.concatenate([values, np.zeros((1, *values.shape[1:]))])
-        added: Floats = padded[self.members[:, 0]]
-        for column in range(1, self.members.shape[1]):
-            added = added + padded[self.members[:, column]]
+        running = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])
+        added: Floats = running[self.last + 1] - running[self.first]
         return added
 
-    def directions(self, vectors: Vectors) -> Vectors:
-        """Row → the unit vector of the sum of its window's vectors; zero where they have none."""
-        return directions(self.sums(vectors.astype(np.float64)))
+    def cosines(self, vectors: Vectors, wanted: NDArray[np.float32]) -> Floats:
+        """Row → the cosine between ``wanted``, a unit vector, and the sum of its window's vectors; 0 without any.
+
+        The sums themselves are not needed: their lengths follow from the products of neighbours.
+        """
+        squares = self.sums(np.einsum("ij,ij->i", vectors, vectors).astype(np.float64))
+        for step in range(1, 2 * SIDE + 1):
+            near = np.zeros(len(vectors))
+            near[:-step] = np.einsum("ij,ij->i", vectors[:-step], vectors[step:])
+            reach = Windows(self.first, np.maximum(self.last - step, self.first - 1))
+            squares += 2 * reach.sums(near)
+        lengths = np.sqrt(np.maximum(squares, 0.0))
+        along = self.sums((vectors @ wanted).astype(np.float64))
+        return np.divide(along, lengths, out=np.zeros(len(vectors)), where=lengths > _NO_LENGTH)
+
+
+#: Sums of numbers that are zero in truth stay below this.
+_NO_LENGTH = 1e-4
 
 
 def directions(vectors: Floats | Vectors) -> Vectors:
@@ -51,8 +65,8 @@ def windows_of(chars: Integers, joined: NDArray[np.bool_]) -> Windows:
     Grows one step at a time, before and after in turn, and to a side no further once a neighbour did not fit.
     """
     count = len(chars)
-    members: Integers = np.full((count, 1 + 2 * SIDE), -1, np.int64)
-    members[:, 0] = rows = np.arange(count)
+    rows = np.arange(count)
+    first, last = rows.copy(), rows.copy()
     length = chars.astype(np.int64).copy()
     follows = np.concatenate([[False], joined[: max(count - 1, 0)], [False]])
     open_sides = {-1: np.ones(count, np.bool_), 1: np.ones(count, np.bool_)}
@@ -63,6 +77,6 @@ def windows_of(chars: Integers, joined: NDArray[np.bool_]) -> Windows:
             is_open &= follows[np.clip(edge, 0, count)] & (neighbour >= 0) & (neighbour < count)
             size = chars[np.clip(neighbour, 0, count - 1)]
             is_open &= length + size <= CHARS_MAX
-            members[is_open, 2 * step - (side < 0)] = neighbour[is_open]
+            (first if side < 0 else last)[is_open] = neighbour[is_open]
             length = length + np.where(is_open, size, 0)
-    return Windows(members)
+    return Windows(first, last)

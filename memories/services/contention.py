@@ -6,10 +6,13 @@ from collections.abc import Callable
 from functools import wraps
 from uuid import UUID
 
-from django.db import OperationalError, connection
+from django.db import IntegrityError, OperationalError, connection
 from psycopg.errors import DeadlockDetected
 
+from memories.index.spaces import SpaceMoved
+from memoryhub.lib.constraints import violated
 from memoryhub.lib.errors import Conflict
+from memoryhub.lib.sealing import SEALED_UNDER_KNOWN_KEY, gate
 
 MAX_RACES = 10
 
@@ -25,8 +28,16 @@ def is_deadlock(error: OperationalError) -> bool:
     return isinstance(error.__cause__, DeadlockDetected)
 
 
+def took_newer_key(error: IntegrityError) -> bool:
+    """Whether it was refused for sealing under a key that was retired meanwhile; from now on the newest is used."""
+    if violated(error) != SEALED_UNDER_KNOWN_KEY:
+        return False
+    gate.renew_all()
+    return True
+
+
 def despite_deadlocks[**P, T](verb: Callable[P, T]) -> Callable[P, T]:
-    """Run a verb, which opens its own transaction, again when the database broke a deadlock with it.
+    """Run a verb, which opens its own transaction, again when the database broke a deadlock, or refused its data key.
 
     Raises WriteContended.
     """
@@ -38,6 +49,11 @@ def despite_deadlocks[**P, T](verb: Callable[P, T]) -> Callable[P, T]:
                 return verb(*args, **kwargs)
             except OperationalError as error:
                 if not is_deadlock(error):
+                    raise
+            except SpaceMoved:
+                continue
+            except IntegrityError as error:
+                if not took_newer_key(error):
                     raise
         raise WriteContended
 

@@ -97,11 +97,13 @@ def allocate_documents(vault_id: UUID, count: int) -> Allocation:
 
     A short commit of its own, without waiting for the disk: holding the counter's row until the write commits would
     make all writers of a vault queue. The write's own commit makes this one durable too, since WAL is one sequence.
+    Inside somebody's transaction there is no such commit, and theirs must wait for the disk before it is acknowledged.
     """
+    without_waiting = "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting "
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE banks_vault SET next_doc_no = next_doc_no + %s "
-            "FROM (SELECT set_config('synchronous_commit', 'off', true)) AS without_waiting "
+            f"{'' if connection.in_atomic_block else without_waiting}"
             "WHERE id = %s RETURNING next_doc_no, config_version",
             [count, vault_id],
         )

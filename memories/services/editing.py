@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any
 from uuid import UUID
 
@@ -13,20 +12,13 @@ from memories.models import Memory, Revision
 from memories.rules.drafts import MemoryChanges
 from memories.rules.trust import lower, trust_of_writer
 from memories.rules.vocabulary import Trust
+from memories.search.reading import reaches_version
 from memories.services.contention import despite_deadlocks
 from memories.services.context import WriteContext
 from memories.services.preparing import check_length
-from memories.services.revising import SAID, Change, change_memory, differs, locked_memory
+from memories.services.revising import SAID, Change, VersionUnreadable, change_memory, differs, locked_memory, thawed
 from memories.services.superseding import rewritten_trust
 from memoryhub.lib.errors import NotFound
-
-_MOMENTS = {"expires_at", "event_at"}
-
-
-class VersionUnreadable(NotFound):
-    """That version's content cannot be opened any more; restore another one."""
-
-    code = "version_unreadable"
 
 
 @despite_deadlocks
@@ -76,21 +68,13 @@ def restore_version(access: Access, memory_id: str | UUID, version: int, expecte
     with transaction.atomic():
         memory = locked_memory(access, memory_id, expected_version)
         kept = Revision.objects.filter(memory=memory, version=version).first()
-        if kept is None:
+        if kept is None or not reaches_version(access, kept):
             raise NotFound(f"Version {version} is not kept; the history lists those that are.")
         before = kept.before
         if before.get("content") is None:
             raise VersionUnreadable
-        values = {name: _value(name, before[name]) for name in SAID if name in before}
+        values = {name: thawed(name, before[name]) for name in SAID if name in before}
         # What was believed less then is not believed more for having been replaced in between.
         values["trust"] = lower(Trust(memory.trust), Trust(before.get("trust", memory.trust))).value
         change_memory(WriteContext.of(access), memory, Change("restore_version", values, f"version {version}"))
     return memory
-
-
-def _value(name: str, kept: Any) -> Any:
-    if kept is None:
-        return None
-    if name in _MOMENTS:
-        return dt.datetime.fromisoformat(kept)
-    return UUID(kept) if name == "bank_id" else kept

@@ -6,7 +6,8 @@ attempt. A worker that dies in between loses nothing and leaves nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from uuid import UUID
 
 from django.db import transaction
@@ -14,14 +15,17 @@ from django.db.models import Exists, OuterRef, Subquery
 
 from banks.access import Access
 from banks.models import Vault
-from memories.index.indexing import Indexable, vector_rows
-from memories.index.spaces import ActiveSpace, active_space
+from memories.calls.guarding import ModelUnavailable, guarded
+from memories.index.indexing import vector_rows
+from memories.index.spaces import ActiveSpace, active_space, hold_space
 from memories.jobs import JobKind
 from memories.models import Embedding, Job, Memory
-from memories.rules.vocabulary import IndexState, JobState
+from memories.rules.vocabulary import GuardedService, IndexState, JobState
+from memories.services.batches import lock_unchanged, open_batch
+from memories.services.checking import compare_embedded
 from memories.services.jobs import enqueue_job, finish_job, hold_job, report_progress
-from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.providers.base import ProviderError
+from memoryhub.providers.registry import get_embedder
 
 BATCH = 64
 
@@ -33,8 +37,13 @@ class NoSpace(ProviderError):
 
 
 def embed_memories(access: Access, job: Job) -> int:
-    """Embed every waiting memory of the vault and finish the job; how many. Raises ProviderError, JobLost."""
-    space = active_space(access.vault_id)
+    """Embed every waiting memory of the vault and finish the job; how many.
+
+    Raises ProviderError, JobLost, and ModelUnavailable while the embedder's guard is open: the job then waits (GRD-13).
+    """
+    embedder = get_embedder()
+    with watched(access, embedder is not None and not embedder.knows_dimensions):
+        space = active_space(access.vault_id)
     if space is None:
         raise NoSpace(permanent=True)
     # Failed ones too: whoever starts this job again wants them tried again (CLN-10).
@@ -45,6 +54,8 @@ def embed_memories(access: Access, job: Job) -> int:
     batch = list(waiting[:BATCH])
     while batch:
         done += _embed_batch(access, job, space, batch)
+        # Their writes could not be compared by meaning; an edited one was compared when it was written.
+        compare_embedded(access, [memory.pk for memory in batch if memory.version == 1])
         report_progress(job, min(done, total), total, "embedding")
         # By id, not "the next that wait": one edited meanwhile has a job of its own and must not be met for ever.
         batch = list(waiting.filter(id__gt=batch[-1].pk)[:BATCH])
@@ -53,37 +64,49 @@ def embed_memories(access: Access, job: Job) -> int:
     return done
 
 
+def retry_failed(access: Access, job: Job, memory_ids: Collection[UUID]) -> bool:
+    """Try once more to embed these, which had failed; whether they were really tried (CLN-10).
+
+    What fails again is still ``failed`` afterwards. Nothing is tried without an embedder, or while it is away.
+    Raises JobLost.
+    """
+    failed = Memory.objects.in_vault(access.vault_id).filter(pk__in=memory_ids, index_state=IndexState.FAILED)
+    try:
+        space = active_space(access.vault_id) if get_embedder() is not None else None
+        if space is None:
+            return False
+        for memory in failed.order_by("id"):
+            # One at a time: what the embedder refuses of one must not count against the others.
+            try:
+                _embed_batch(access, job, space, [memory])
+            except ProviderError as error:
+                if not error.permanent:
+                    return False
+    except (ProviderError, ModelUnavailable):
+        return False
+    return True
+
+
+def watched(access: Access, asks: bool) -> AbstractContextManager[None]:
+    """The error guard around what asks a remote embedder; what asks nobody says nothing about its health."""
+    return guarded(access, GuardedService.EMBEDDER) if asks else nullcontext()
+
+
 def _embed_batch(access: Access, job: Job, space: ActiveSpace, batch: Sequence[Memory]) -> int:
-    readable, broken = _opened(batch)
-    vectors = vector_rows(space, readable)
+    readable, broken = open_batch(batch)
+    with watched(access, not space.embedder.local and len(readable) > 0):
+        vectors = vector_rows(space, readable)
     versions = {memory.pk: memory.version for memory in batch}
     with transaction.atomic():
         hold_job(job)
-        unchanged = _still(access, versions)
+        hold_space(access.vault_id, space)
+        unchanged = lock_unchanged(access, versions)
         Embedding.objects.filter(memory_id__in=unchanged, space_id=space.space_id).delete()
         Embedding.objects.bulk_create([row for row in vectors if row.memory_id in unchanged])
         ready = unchanged - set(broken)
         Memory.objects.filter(pk__in=ready).update(index_state=IndexState.READY)
         Memory.objects.filter(pk__in=broken).update(index_state=IndexState.FAILED)
     return len(ready) + len(broken)
-
-
-def _opened(batch: Sequence[Memory]) -> tuple[list[Indexable], list[UUID]]:
-    """What can be read, and the ids of what cannot: one broken row must not stop the others."""
-    readable, broken = [], []
-    for memory in batch:
-        try:
-            readable.append(Indexable(memory, memory.content))
-        except (DecryptionError, UnknownKey):
-            broken.append(memory.pk)
-    return readable, broken
-
-
-def _still(access: Access, versions: dict[UUID, int]) -> set[UUID]:
-    """Locked memories that nobody edited or erased since they were read; the others keep waiting."""
-    rows = Memory.objects.in_vault(access.vault_id).select_for_update(of=("self",), no_key=True).filter(pk__in=versions)
-    found = rows.order_by("id").values_list("pk", "version")
-    return {memory_id for memory_id, version in found if versions[memory_id] == version}
 
 
 def give_up(access: Access) -> int:

@@ -8,6 +8,7 @@ import structlog
 
 from memories.index.compaction import forget_documents
 from memories.index.indexing import Indexable, keyword_rows, vector_rows
+from memories.index.spaces import hold_space
 from memories.jobs import JobKind
 from memories.models import Embedding, Memory
 from memories.rules.vocabulary import IndexState
@@ -48,6 +49,7 @@ def expected_state(context: WriteContext) -> IndexState:
 def _embed(context: WriteContext, items: Sequence[Indexable]) -> IndexState:
     state = expected_state(context)
     if state == IndexState.READY and context.space is not None:
+        hold_space(context.access.vault_id, context.space)
         try:
             insert_rows(vector_rows(context.space, items))
         except ProviderError as error:

@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
-from django.db.models import F, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Case, F, Q, Value, When
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.jobs import JobKind
-from memories.models import Job
+from memories.models import Job, MigrationRecord
+from memories.rules.datamigrations import MigrationState
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
 from memories.rules.vocabulary import JobState
 from memoryhub.lib.clock import now
@@ -47,12 +48,23 @@ class JobNotCancellable(Conflict):
 
 
 def enqueue_job(
-    vault_id: UUID, kind: JobKind, ref: Mapping[str, Any] | None = None, *, dedupe_key: str | None = None
+    vault_id: UUID,
+    kind: JobKind,
+    ref: Mapping[str, Any] | None = None,
+    *,
+    dedupe_key: str | None = None,
+    due: dt.datetime | None = None,
 ) -> None:
-    """Write a job in the running transaction and kick a worker after commit; a waiting twin makes it needless."""
+    """Write a job in the running transaction and kick a worker after commit; a waiting twin makes it needless.
+
+    One that is ``due`` later is left to the sweeper.
+    """
+    at = now()
     job = Job(id=new_id(), vault_id=vault_id, kind=kind.value, ref=dict(ref or {}), dedupe_key=dedupe_key)
+    job.created_at, job.due_at = at, due or at
     Job.objects.bulk_create([job], ignore_conflicts=True)
-    transaction.on_commit(lambda: kick(job.pk), robust=True)
+    if job.due_at <= at:
+        transaction.on_commit(lambda: kick(job.pk), robust=True)
 
 
 def claim_job(job_id: UUID) -> Job | None:
@@ -72,8 +84,8 @@ def claim_job(job_id: UUID) -> Job | None:
             return job
         job.state, job.attempts = JobState.RUNNING.value, job.attempts + 1
         job.started_at = job.heartbeat_at = at
-        job.lease_until = at + LEASE
-        job.save(update_fields=["state", "attempts", "started_at", "heartbeat_at", "lease_until"])
+        job.lease_until, job.stage_at = at + LEASE, None
+        job.save(update_fields=["state", "attempts", "started_at", "heartbeat_at", "lease_until", "stage_at"])
     return job
 
 
@@ -81,7 +93,16 @@ def report_progress(job: Job, done: int, total: int, stage: str = "", lease: dt.
     """Note progress and extend the lease. Raises JobLost when the job was cancelled or claimed anew."""
     at = now()
     held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
-    if not held.update(done=done, total=total, stage=stage, heartbeat_at=at, lease_until=at + lease):
+    same = Q(stage=stage, stage_at__isnull=False, done__lte=done)
+    if not held.update(
+        stage_at=Case(When(same, then=F("stage_at")), default=Value(at)),
+        stage_done=Case(When(same, then=F("stage_done")), default=Value(done)),
+        done=done,
+        total=total,
+        stage=stage,
+        heartbeat_at=at,
+        lease_until=at + lease,
+    ):
         raise JobLost
 
 
@@ -111,15 +132,31 @@ def fail_job(job: Job, error: str, *, permanent: bool = False) -> bool:
         if permanent or held.attempts >= MAX_ATTEMPTS:
             _bury(held, error)
             return True
-        if _has_waiting_twin(held):
-            held.state, held.finished_at = JobState.CANCELLED.value, now()
-            held.error = "A newer job does the same."
-            held.save(update_fields=["state", "finished_at", "error"])
-        else:
-            held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
-            held.due_at, held.lease_until = now() + retry_after(held.attempts), None
-            held.save(update_fields=["state", "error", "due_at", "lease_until"])
+        _put_back(held, now() + retry_after(held.attempts), error)
     return False
+
+
+def defer_job(job: Job, until: dt.datetime, why: str) -> None:
+    """Put the job back until then; the attempt does not count, as it was not the job that failed (GRD-13, DEF-07).
+
+    The number may be handed out again: whoever had it ends here, and an earlier attempt that woke up has a lower one.
+    """
+    with transaction.atomic():
+        held = Job.objects.select_for_update().filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts).first()
+        if held is not None:
+            held.attempts, held.stage = held.attempts - 1, "deferred"
+            _put_back(held, until, why)
+
+
+def _put_back(held: Job, due_at: dt.datetime, error: str) -> None:
+    if _has_waiting_twin(held):
+        held.state, held.finished_at = JobState.CANCELLED.value, now()
+        held.error = "A newer job does the same."
+        held.save(update_fields=["state", "finished_at", "error"])
+    else:
+        held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
+        held.due_at, held.lease_until = due_at, None
+        held.save(update_fields=["state", "error", "due_at", "lease_until", "attempts", "stage"])
 
 
 def _has_waiting_twin(job: Job) -> bool:
@@ -129,7 +166,16 @@ def _has_waiting_twin(job: Job) -> bool:
     return same_work.filter(state=JobState.PENDING).exclude(pk=job.pk).exists()
 
 
+def _note_migration(job: Job, state: MigrationState, error: str = "") -> None:
+    """What becomes of the job becomes of the entry it has in the ledger of migrations (MIG-12)."""
+    if record_id := job.ref.get("migration"):
+        ended = None if state == MigrationState.RUNNING else now()
+        record = MigrationRecord.objects.filter(vault_id=job.vault_id, pk=record_id)
+        record.update(state=state.value, error=error[:ERROR_LENGTH], finished_at=ended)
+
+
 def _bury(job: Job, error: str) -> None:
+    _note_migration(job, MigrationState.FAILED, error)
     job.state, job.error = JobState.DEAD.value, error[:ERROR_LENGTH]
     job.finished_at, job.lease_until = now(), None
     job.save(update_fields=["state", "error", "finished_at", "lease_until"])
@@ -181,9 +227,18 @@ def retry_job(access: Access, job_id: str | UUID) -> Job:
         ended = Job.objects.filter(pk=job.pk, state__in=[JobState.DEAD, JobState.CANCELLED])
         if not ended.update(state=JobState.PENDING, attempts=0, due_at=now(), error="", finished_at=None):
             raise JobNotRetryable
+        _revive_migration(job)
         record_audit(access, Audited("retry_job", "job", job.pk))
         transaction.on_commit(lambda: kick(job.pk), robust=True)
     return _job(access, job_id)
+
+
+def _revive_migration(job: Job) -> None:
+    try:
+        with transaction.atomic():
+            _note_migration(job, MigrationState.RUNNING)
+    except IntegrityError:
+        raise JobNotRetryable("A newer migration of the same kind is running already.") from None
 
 
 def cancel_job(access: Access, job_id: str | UUID) -> Job:
@@ -196,5 +251,6 @@ def cancel_job(access: Access, job_id: str | UUID) -> Job:
             state=JobState.CANCELLED, finished_at=now(), lease_until=None, attempts=F("attempts"), error=""
         ):
             raise JobNotCancellable
+        _note_migration(job, MigrationState.CANCELLED)
         record_audit(access, Audited("cancel_job", "job", job.pk))
     return _job(access, job_id)

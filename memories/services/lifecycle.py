@@ -1,17 +1,13 @@
-"""Archive, restore, review, supersede, erase: what happens to a memory after it was written."""
+"""Archive, restore, review, supersede: what happens to a memory after it was written."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
 
 from banks.access import Access, KeyScope
-from banks.services.audit import Audited, record_audit
-from memories.index.compaction import forget_documents
-from memories.models import ChangesetItem, Embedding, IdempotencyRecord, Link, Memory, Revision
+from memories.models import Link, Memory
 from memories.rules.status import check_move
 from memories.rules.vocabulary import Relation, Status
 from memories.services.contention import despite_deadlocks, lock_chains
@@ -19,7 +15,6 @@ from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory, locked_memory
 from memories.services.superseding import check_successor, fulfil_promises, retire
 from memoryhub.lib.clock import now
-from memoryhub.lib.crypto import keyed_hash
 
 
 @despite_deadlocks
@@ -84,46 +79,3 @@ def supersede_memory(access: Access, old_id: str | UUID, new_id: str | UUID, rea
         new = locked_memory(access, new_id)
         retire(WriteContext.of(access), old, new, reason)
     return old, new
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """Proof that a memory was erased: ids and counts, signed with the vault's audit key."""
-
-    memory_id: UUID
-    vault_id: UUID
-    erased_at: datetime
-    removed: dict[str, int]
-    signature: str
-
-
-@despite_deadlocks
-def erase_memory(access: Access, memory_id: str | UUID, expected_version: int | None = None) -> Receipt:
-    """Remove a memory for good: content, vectors, tokens, revisions, links, kept answers. Needs memories:erase.
-
-    The audit keeps that it happened, in ids. Raises NotFound, StaleVersion.
-    """
-    access.require(KeyScope.MEMORIES_ERASE)
-    with transaction.atomic():
-        memory = locked_memory(access, memory_id, expected_version)
-        erased_id, version = UUID(str(memory.pk)), memory.version
-        removed = {
-            "embeddings": Embedding.objects.filter(memory=memory).delete()[0],
-            "keyword_index": forget_documents([erased_id]),
-            "revisions": Revision.objects.filter(memory=memory).delete()[0],
-            "links": Link.objects.filter(source=memory).delete()[0] + Link.objects.filter(target=memory).delete()[0],
-            "changeset_items": ChangesetItem.objects.filter(memory=memory).delete()[0],
-            "kept_answers": IdempotencyRecord.objects.filter(
-                vault_id=access.vault_id, memory_ids__contains=[erased_id]
-            ).delete()[0],
-        }
-        Memory.objects.filter(superseded_by=memory).update(superseded_by=None)
-        memory.delete()
-        record_audit(access, Audited("erase_memory", "memory", erased_id, version_before=version))
-    return _signed(access, erased_id, removed)
-
-
-def _signed(access: Access, memory_id: UUID, removed: dict[str, int]) -> Receipt:
-    at = now()
-    text = f"erased {memory_id} in {access.vault_id} at {at.isoformat()}: {sorted(removed.items())}"
-    return Receipt(memory_id, access.vault_id, at, removed, keyed_hash(access.keys.audit, text.encode()).hex())

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import structlog
+
 from banks.access import Access, KeyScope
+from memories.index.indexing import Indexable, vectors_of
 from memories.models import Memory
 from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import default_source, first_status, trust_of
@@ -15,6 +19,9 @@ from memories.services.context import WriteContext
 from memories.services.indexing import expected_state
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError, Invalid, NotFound
+from memoryhub.providers.base import ProviderError, Vectors
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass
@@ -28,6 +35,13 @@ class Prepared:
     given: dict[str, Any]
     #: The memory it supersedes.
     target: Memory | None = None
+    #: One row for each unit of the content, where the embedder is at hand.
+    vectors: Vectors | None = None
+
+    @property
+    def indexable(self) -> Indexable:
+        """What the index keeps of it."""
+        return Indexable(self.memory, self.content, vectors=self.vectors)
 
 
 def identity_of(row: Memory) -> tuple[Any, ...] | None:
@@ -67,6 +81,20 @@ def prepare(context: WriteContext, draft: MemoryDraft, target: Memory | None = N
     memory.content_hash = context.content_hash(draft.content) if wanted else None
     given = {name: values[name] for name in _named(draft) if name in values}
     return Prepared(draft, memory, draft.content, given, target)
+
+
+def embed_prepared(context: WriteContext, items: Sequence[Prepared]) -> None:
+    """Give each item its vectors, once for comparing and keeping; where the embedder is remote a job does it later."""
+    space = context.space
+    if space is None or not space.embedder.local:
+        return
+    try:
+        made = vectors_of(space, [item.content for item in items])
+    except ProviderError as error:
+        log.warning("embedding_deferred", vault_id=str(context.access.vault_id), error=error.code)
+        return
+    for item, vectors in zip(items, made, strict=True):
+        item.vectors = vectors
 
 
 def _named(draft: MemoryDraft) -> set[str]:

@@ -20,6 +20,7 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.errors import Conflict, NotFound, StaleVersion
 from memoryhub.lib.ids import parse_id
+from memoryhub.lib.sealing import opened
 
 #: What a memory says: an upsert may change it and bringing back a version restores it.
 SAID = (
@@ -44,11 +45,25 @@ SAID = (
 #: What a revision keeps. Ids, provenance and counters never change or are not worth a version.
 REVISED = (*SAID, "status", "trust", "archived_at", "archived_reason", "superseded_by_id")
 
+_MOMENTS = {"expires_at", "event_at", "archived_at"}
+
 
 class DuplicateContent(Conflict):
     """Another live memory of the same user and type already has this content; edit or archive that one instead."""
 
     code = "duplicate_content"
+
+
+class VersionUnreadable(NotFound):
+    """That version's content cannot be opened any more; restore another one."""
+
+    code = "version_unreadable"
+
+
+class ChangedSince(Conflict):
+    """A memory was changed after what is to be undone; look at its history and change it by hand."""
+
+    code = "changed_since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +90,12 @@ def locked_memory(access: Access, memory_id: str | UUID, expected_version: int |
     return found
 
 
-def change_memory(context: WriteContext, memory: Memory, change: Change) -> list[str]:
+def change_memory(
+    context: WriteContext, memory: Memory, change: Change, reindex: list[Indexable] | None = None
+) -> list[str]:
     """Apply ``change`` to a locked memory; the names of what really changed, empty when nothing did.
 
+    New content is indexed at once, or left in ``reindex`` for a caller that changes many and indexes them together.
     Raises DuplicateContent when it would make a second live memory with the same content.
     """
     before = snapshot(memory)
@@ -101,7 +119,11 @@ def change_memory(context: WriteContext, memory: Memory, change: Change) -> list
     if "content" in differing:
         more = len(units_of(memory.content)) - 1
         more_from = extend_documents(context.access.vault_id, more) if more else None
-        index_memories(context, [Indexable(memory, memory.content, more_from)], replace=True)
+        indexable = Indexable(memory, memory.content, more_from)
+        if reindex is None:
+            index_memories(context, [indexable], replace=True)
+        else:
+            reindex.append(indexable)
     return differing
 
 
@@ -132,7 +154,16 @@ def _keep(access: Access, memory: Memory, kept: Kept, change: Change) -> None:
 
 def snapshot(memory: Memory) -> dict[str, Any]:
     """The values of a memory as JSON can hold them; None for content that does not open any more."""
-    return {name: _plain(_readable(memory, name)) for name in REVISED}
+    return {name: _plain(opened(memory, name)) for name in REVISED}
+
+
+def thawed(name: str, kept: Any) -> Any:
+    """A value of a snapshot as the model's field holds it."""
+    if kept is None:
+        return None
+    if name in _MOMENTS:
+        return dt.datetime.fromisoformat(kept)
+    return UUID(kept) if name in {"bank_id", "superseded_by_id"} else kept
 
 
 def differs(memory: Memory, name: str, value: Any) -> bool:
@@ -141,13 +172,6 @@ def differs(memory: Memory, name: str, value: Any) -> bool:
         return bool(getattr(memory, name) != value)
     except (DecryptionError, UnknownKey):
         return True
-
-
-def _readable(memory: Memory, name: str) -> Any:
-    try:
-        return getattr(memory, name)
-    except (DecryptionError, UnknownKey):
-        return None
 
 
 def _plain(value: Any) -> Any:

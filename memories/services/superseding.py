@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from uuid import UUID
 
 from banks.access import Access
-from memories.models import Link, Memory
+from memories.models import DuplicatePair, Link, Memory
+from memories.rules.differences import differences
 from memories.rules.drafts import MemoryDraft
 from memories.rules.trust import lower, may_rewrite, may_supersede
-from memories.rules.vocabulary import MemoryCategory, MemoryType, Relation, Role, Status, Trust
+from memories.rules.vocabulary import MemoryCategory, MemoryType, PairKind, Relation, Role, Status, Trust
+from memories.search.relatives import visible_ids
+from memories.services.comparing import COMPARED_CHARACTERS
 from memories.services.context import WriteContext
 from memories.services.revising import Change, change_memory
 from memoryhub.lib.clock import now
@@ -44,7 +48,8 @@ def check_successor(access: Access, old_id: str | UUID, *, lock: bool = False) -
         error = FieldError("/supersedes", "not_found", "is not a memory of this vault")
         raise NotFound("There is no memory with the id in `supersedes`.", errors=[error])
     if old.superseded_by_id is not None:
-        raise AlreadySuperseded(extra={"head_id": str(head_of(access, old).pk)})
+        head = head_of(access, old).pk
+        raise AlreadySuperseded(extra={"head_id": str(head)} if head in visible_ids(access, [head]) else {})
     return old
 
 
@@ -81,7 +86,7 @@ def head_of(access: Access, memory: Memory) -> Memory:
     return memory
 
 
-def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") -> bool:
+def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "", changeset_id: UUID | None = None) -> bool:
     """Link ``new`` to the locked ``old`` and archive it; while ``new`` is not accepted only the link is made.
 
     Whether the old one was archived. Raises TrustTooLow, SupersedesItself.
@@ -100,12 +105,31 @@ def retire(context: WriteContext, old: Memory, new: Memory, reason: str = "") ->
         "archived_at": old.archived_at or now(),
         "archived_reason": reason or "superseded",
     }
-    change_memory(context, old, Change("supersede_memory", values, reason))
+    change_memory(context, old, Change("supersede_memory", values, reason, changeset_id))
     return True
 
 
 def fulfil_promises(context: WriteContext, accepted: Memory) -> list[UUID]:
-    """Retire what an accepted draft was written to replace, unless something else replaced it meanwhile."""
+    """Retire what an accepted draft was written to replace; where another was faster, a person decides between them."""
     promised = Link.objects.filter(source=accepted, relation=Relation.SUPERSEDES.value).values_list("target_id")
-    waiting = Memory.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=promised, superseded_by=None)
-    return [old.pk for old in waiting if retire(context, old, accepted)]
+    rows = list(Memory.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=promised).order_by("id"))
+    for old in rows:
+        if old.superseded_by_id is not None:
+            _leave_rivals(head_of(context.access, old), accepted)
+    return [old.pk for old in rows if old.superseded_by_id is None and retire(context, old, accepted)]
+
+
+def _leave_rivals(head: Memory, accepted: Memory) -> None:
+    """Two memories were written to replace the same one and both are accepted now."""
+    if head.pk == accepted.pk:
+        return
+    head_text, accepted_text = (row.content[:COMPARED_CHARACTERS] for row in (head, accepted))
+    pair = DuplicatePair(
+        vault_id=head.vault_id,
+        older=head,
+        newer=accepted,
+        similarity=SequenceMatcher(None, head_text, accepted_text, autojunk=False).ratio(),
+        kind=PairKind.CONTRADICTION.value,
+        differences=sorted(differences(head_text, accepted_text)),
+    )
+    DuplicatePair.objects.bulk_create([pair], ignore_conflicts=True)

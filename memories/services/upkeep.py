@@ -1,4 +1,5 @@
-"""Keep the index fast as a vault grows: pack full chunks of postings, build the vault's graph, drain its tail.
+"""Keep the index fast as a vault grows: pack full chunks of postings, build the vault's graph, drain its tail, and
+take away the vectors of a space it has left.
 
 Nothing here changes what search finds, only how quickly; every step commits by itself and can be repeated.
 """
@@ -12,15 +13,19 @@ from django.db import transaction
 
 from banks.access import Access
 from memories.index.compaction import chunks_to_compact, compact_chunk
-from memories.index.graphs import TAIL_MAX, build_graph, count_vectors, drain_tail, needs_graph
+from memories.index.graphs import TAIL_MAX, build_graph, count_vectors, drain_tail, drop_graph, needs_graph
 from memories.jobs import JobKind
-from memories.models import Job, VaultSpace
+from memories.models import Embedding, Job, VaultSpace
 from memories.services.jobs import enqueue_job, finish_job, report_progress
+from memoryhub.lib.clock import now
 
 #: Every so many document numbers somebody should look whether there is something to do.
 LOOK_EVERY = 4_096
 #: Building a graph is one statement that reports nothing until it is done.
 BUILD_LEASE = dt.timedelta(minutes=30)
+#: A search that began in a space is over this long after the vault has left it.
+READ_UNTIL = dt.timedelta(seconds=60)
+FORGOTTEN_AT_ONCE = 5_000
 
 
 def remember_upkeep(vault_id: UUID, first_doc_no: int, count: int) -> None:
@@ -31,7 +36,7 @@ def remember_upkeep(vault_id: UUID, first_doc_no: int, count: int) -> None:
 
 def keep_index(access: Access, job: Job) -> int:
     """Do what there is to do and finish the job; how many documents and vectors were moved. Raises JobLost."""
-    moved = _pack(access, job) + _graph(access, job)
+    moved = _pack(access, job) + _graph(access, job) + _forget_spaces(access, job)
     with transaction.atomic():
         finish_job(job)
     return moved
@@ -61,3 +66,29 @@ def _graph(access: Access, job: Job) -> int:
         moved += batch
         report_progress(job, min(moved, waiting), waiting, "adding vectors to the index")
     return moved
+
+
+def _forget_spaces(access: Access, job: Job) -> int:
+    """Delete the vectors of spaces that were left long enough ago that no search can still be reading them."""
+    left = VaultSpace.objects.filter(vault_id=access.vault_id, retired_at__lt=now() - READ_UNTIL)
+    forgotten = 0
+    for place in left.select_related("space"):
+        total = count_vectors(place)
+        drop_graph(place)
+        while batch := _forget_vectors(place):
+            forgotten += batch
+            report_progress(job, min(forgotten, total), total, "removing vectors of the former space")
+    return forgotten
+
+
+def _forget_vectors(place: VaultSpace) -> int:
+    """The next batch, in one commit; 0 when nothing is left, or somebody wants the space again."""
+    with transaction.atomic():
+        held = VaultSpace.objects.select_for_update().filter(pk=place.pk, retired_at__isnull=False, is_active=False)
+        if not held.exists():
+            return 0
+        rows = Embedding.objects.filter(vault_id=place.vault_id, space_id=place.space_id)
+        gone, _ = Embedding.objects.filter(pk__in=list(rows.values_list("pk", flat=True)[:FORGOTTEN_AT_ONCE])).delete()
+        if not gone:
+            held.delete()
+    return gone

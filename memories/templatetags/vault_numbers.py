@@ -1,4 +1,4 @@
-"""Counts of memories on the pages of banks, which know nothing of memories themselves."""
+"""Counts of memories on pages of those who know nothing of memories: the frame and the banks."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.search.facets import Facet, count_facets
 from memories.search.standing import FILTERS, Standing, count_standing
+from memories.services.reviewing import count_waiting
 
 if TYPE_CHECKING:
     from django.template import Context
@@ -32,6 +33,12 @@ def bank_counts(context: Context) -> dict[str, int]:
     """Name of a bank → its memories that agents recall."""
     found = count_facets(context["request"].access, MemoryFilter(), [Facet.BANK])[Facet.BANK]
     return {str(value.value): value.count for value in found}
+
+
+@register.simple_tag(takes_context=True)
+def waiting_count(context: Context) -> int:
+    """How much waits in the review queue."""
+    return count_waiting(context["request"].access).total
 
 
 @register.filter

@@ -12,6 +12,7 @@ from banks.services.audit import list_audit
 from memories.search.reading import read_memories
 from memories.web.actors import names_of
 from memories.web.addresses import Address
+from memories.web.choices import Choice
 from memories.web.forms import spoken
 from memories.web.rows import opened
 from memoryhub.lib.ids import short_id
@@ -38,8 +39,32 @@ SAID = {
     "archive_memory": ("archived", "archive"),
     "restore_memory": ("restored", "archive-restore"),
     "change_status": ("reviewed", "check"),
+    "reject_drafts": ("rejected", "ban"),
+    "undo_rejection": ("took a rejection back", "undo-2"),
+    "resolve_pair": ("decided about", "check"),
+    "reopen_pair": ("took a decision back about", "undo-2"),
+    "merge_pair": ("merged", "layers"),
+    "undo_changeset": ("took back", "undo-2"),
+    "bulk_archive": ("archived", "archive"),
+    "bulk_restore": ("restored", "archive-restore"),
+    "bulk_accept": ("approved", "check"),
+    "bulk_discard": ("discarded", "ban"),
+    "bulk_move_bank": ("moved", "layers"),
+    "bulk_add_tags": ("tagged", "tag"),
+    "bulk_remove_tags": ("untagged", "tag"),
+    "bulk_set_importance": ("set the importance of", "star"),
+    "bulk_set_category": ("set the category of", "tag"),
+    "bulk_protect": ("protected", "shield"),
+    "bulk_unprotect": ("unprotected", "shield-off"),
     "supersede_memory": ("replaced", "replace"),
+    "create_plan": ("planned", "list-checks"),
+    "apply_plan": ("applied", "archive"),
+    "apply_cleanup": ("cleaned up", "archive"),
+    "exempt_memory": ("exempted from clean-ups", "ban"),
     "erase_memory": ("erased", "x"),
+    "deep_dream": ("asked for", "moon"),
+    "dream": ("rewrote", "moon"),
+    "restore_core_version": ("went back to an earlier version of", "rotate-ccw"),
     "create_link": ("linked", "link"),
     "create_key": ("issued", "key-round"),
     "rotate_key": ("rotated", "refresh-cw"),
@@ -52,9 +77,21 @@ SAID = {
     "write_setting": ("changed", "settings"),
     "retry_job": ("retried", "rotate-ccw"),
     "cancel_job": ("cancelled", "ban"),
+    "reset_guard": ("reset", "refresh-cw"),
+    "summarize_memories": ("summarised old memories:", "brain"),
 }
-THING = {"api_key": "a key", "agent": "an agent", "vault": "the vault", "link": "two memories"}
-PAGES = {"memory": "memory", "agent": "agent"}
+THING = {
+    "api_key": "a key",
+    "agent": "an agent",
+    "vault": "the vault",
+    "link": "two memories",
+    "guard": "the error guards",
+    "core_document": "the core document",
+    "changeset": "a changeset",
+    "duplicate_pair": "a pair",
+    "cleanup_plan": "a clean-up plan",
+}
+PAGES = {"memory": "memory", "agent": "agent", "changeset": "changeset", "job": "job", "cleanup_plan": "plan"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +132,17 @@ def _line(entry: AuditEntry, who: str, texts: Mapping[UUID, str]) -> ActivityLin
     )
 
 
+def activity_tabs(here: str) -> list[Choice]:
+    """The ledgers as tabs: what happened, what was changed as one, questions to models, and what was erased."""
+    tabs = (
+        ("activity", "Changes"),
+        ("changesets", "Changesets"),
+        ("model_calls", "Model calls"),
+        ("erasures", "Erasures"),
+    )
+    return [Choice(label, reverse(name), selected=name == here) for name, label in tabs]
+
+
 def activity(request: HubRequest) -> HttpResponse:
     """The audit of this vault, in pages."""
     before = request.GET.get("before", "")
@@ -102,6 +150,7 @@ def activity(request: HubRequest) -> HttpResponse:
     shown = entries[:PAGE]
     context = {
         "lines": activity_lines(request.access, shown),
+        "tabs": activity_tabs("activity"),
         "older_url": str(Address(request.path).having(before=str(shown[-1].pk))) if len(entries) > PAGE else "",
         "is_first": not before,
     }

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from banks.models import Bank
 
-MANY = ("bank", "type", "category", "role", "agent_id", "user_id", "session_id", "task_id", "tag", "entity")
+MANY = (
+    *("bank", "type", "category", "role", "agent_id", "user_id", "session_id", "task_id", "tag", "entity"),
+    *("source_kind", "confidence"),
+)
 ONE = ("q", "status", "archived", "min_importance", "created_after", "created_before")
 OWN = ("age", "sort", "limit", "cursor")
 NAMES = (*MANY, *ONE, *OWN)

@@ -14,6 +14,7 @@ from memories.search.listing import list_memories
 from memories.search.survey import survey_memories
 from memories.web.addresses import Address, address_of
 from memories.web.asking import NAMES, Asked, asked_by, spans_of_ages
+from memories.web.bulk import bulk_form
 from memories.web.choices import Choice, Offered, bank_tabs, chips_of, facet_groups, orders_of, sizes_of
 from memories.web.querychips import ShownMistake, shown_mistakes
 from memories.web.rows import MemoryRow, row_of
@@ -22,6 +23,7 @@ from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 if TYPE_CHECKING:
     from banks.access import Access
     from memories.search.listing import MemoryPage
+    from memories.web.bulk import BulkForm
     from memories.web.choices import Group
     from memories.web.requests import HubRequest
 
@@ -44,12 +46,18 @@ class ListPage:
     prev_url: str
     next_url: str
     may_write: bool
+    bulk: BulkForm | None
     is_first_run: bool
 
     @property
     def count_text(self) -> str:
         """``1,284 memories``."""
         return f"{intcomma(self.total)} {'memory' if self.total == 1 else 'memories'}"
+
+    @property
+    def has_more(self) -> bool:
+        """Whether more match than this page shows."""
+        return self.total > len(self.rows)
 
     @property
     def q(self) -> str:
@@ -131,6 +139,7 @@ def list_page(request: HubRequest) -> ListPage:
         prev_url=_at(asked, page.prev_cursor),
         next_url=_at(asked, page.next_cursor),
         may_write=access.has(KeyScope.MEMORIES_WRITE),
+        bulk=bulk_form(access, asked.address, banks),
         is_first_run=page.total == 0 and not chips and not any(offered.survey.standing.values()),
     )
 

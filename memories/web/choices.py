@@ -26,6 +26,8 @@ STANDING = {
     Standing.ALL: "Everything",
 }
 GROUPS = ((Facet.TYPE, "Type"), (Facet.CATEGORY, "Category"), (Facet.AGENT, "Agent"))
+#: Labels whose values somebody chose; the others are words of ours.
+_NAMES = (Facet.AGENT, Facet.SESSION, Facet.USER)
 _PREFIX = {"tag": "#", "entity": "About ", "user_id": "User ", "session_id": "Session ", "task_id": "Task "}
 
 
@@ -84,7 +86,7 @@ def bank_tabs(asked: Asked, offered: Offered) -> list[Choice]:
 def facet_groups(asked: Asked, offered: Offered) -> list[Group]:
     """State, labels and age; a group without any choice is left out."""
     groups = [Group("state", "State", _states(asked, offered))]
-    groups += [Group(facet.value, title, _values(asked, facet, offered.facets[facet])) for facet, title in GROUPS]
+    groups += [Group(facet.value, title, values_of(asked, facet, offered.facets[facet])) for facet, title in GROUPS]
     groups.append(Group("created", "Created", _ages(asked, offered)))
     return [group for group in groups if group.choices]
 
@@ -112,11 +114,12 @@ def _said(standing: Standing) -> dict[str, str]:
     }
 
 
-def _values(asked: Asked, facet: Facet, values: list[FacetValue]) -> list[Choice]:
+def values_of(asked: Asked, facet: Facet, values: list[FacetValue]) -> list[Choice]:
+    """A label's values as links."""
     here = asked.address.without("cursor")
     return [
         Choice(
-            value.label if facet == Facet.AGENT else spoken(value.label),
+            value.label if facet in _NAMES else spoken(value.label),
             str(here.toggled(facet.value, str(value.value))),
             value.count,
             value.selected,
@@ -160,8 +163,10 @@ def _chip_label(name: str, value: str, offered: Offered) -> str:
             return next((bank.name for bank in offered.banks if bank.slug == value), "")
         case "agent_id":
             return next((one.label for one in offered.facets[Facet.AGENT] if str(one.value) == value), value)
-        case "type" | "category" | "role":
+        case "type" | "category" | "role" | "source_kind":
             return spoken(value)
+        case "confidence":
+            return f"Confidence {value}"
         case "age":
             return AGES.get(value, "")
         case "created_after" | "created_before":

@@ -1,80 +1,119 @@
-"""The dry run: what a clean-up would archive, and why. Looking changes nothing."""
+"""Clean-up: choose rules, see what they would archive as a plan, and every plan there was."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memories.rules.cleanup import CleanupRule, Thresholds
-from memories.services.cleanup import plan_cleanup
-from memories.web.actors import agent_names
-from memories.web.rows import MemoryRow, row_of
-from memoryhub.lib.pages import answer_page
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods
+
+from banks.access import KeyScope
+from memories.rules.cleanup import CLUSTERING, SEED_RULES, CleanupRule
+from memories.rules.cleanupplans import PlanState
+from memories.rules.cleanupwishes import CleanupWish
+from memories.services.plans import create_plan, list_plans
+from memories.services.settings import value_of
+from memories.web.actors import names_of
+from memories.web.addresses import Address
+from memories.web.planwords import STATES, RuleText, rule_texts
+from memoryhub.lib.errors import Invalid
+from memoryhub.lib.pages import SeeOther, answer_page, in_words
+from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.http import HttpResponse
 
+    from banks.access import Access
+    from memories.models import CleanupPlan
     from memories.web.requests import HubRequest
+    from memories.web.rows import State
 
-SHOWN = 50
-
-
-@dataclass(frozen=True, slots=True)
-class RuleText:
-    """A rule for people."""
-
-    title: str
-    why: str
-    icon: str
+PAGE = 20
+LIMITS = ("episodic_age_days", "episodic_importance", "stale_days", "stale_importance", "unrecalled_days")
 
 
 @dataclass(frozen=True, slots=True)
-class ReasonGroup:
-    """The candidates one rule names; a candidate of two rules is in both groups and counts once in the total."""
+class Offer:
+    """A rule to tick."""
 
     rule: str
     text: RuleText
-    count: int
-    rows: list[MemoryRow]
-
-    @property
-    def more(self) -> int:
-        """How many are not shown."""
-        return self.count - len(self.rows)
+    ticked: bool
 
 
-def rule_texts(limits: Thresholds) -> dict[str, RuleText]:
-    """The four rules with the thresholds that hold now."""
-    return {
-        CleanupRule.STALE_EPISODIC: RuleText(
-            "Old episodes",
-            f"Episodic, older than {limits.episodic_age.days} days, importance {limits.episodic_importance} or less.",
-            "clock",
-        ),
-        CleanupRule.LOW_STALE: RuleText(
-            "Unimportant, untouched",
-            f"Importance {limits.stale_importance} or less, not changed for more than {limits.stale_after.days} days.",
-            "timer",
-        ),
-        CleanupRule.FAILED_INDEXING: RuleText(
-            "Indexing failed", "Search by meaning cannot find it, and every retry is used up.", "triangle-alert"
-        ),
-        CleanupRule.SUPERSEDED: RuleText("Replaced", "A newer memory took its place.", "replace"),
-    }
+@dataclass(frozen=True, slots=True)
+class PlanLine:
+    """One plan of the list."""
+
+    plan: CleanupPlan
+    url: str
+    who: str
+    state: State
+    rules: list[str]
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 def cleanup(request: HubRequest) -> HttpResponse:
-    """Candidates grouped by reason (CLN-06, CLN-08)."""
-    preview = plan_cleanup(request.access)
-    agents = agent_names(request.access)
-    groups = [
-        ReasonGroup(
-            rule=rule,
-            text=text,
-            count=preview.by_reason.get(rule, 0),
-            rows=[row_of(one.memory, agents) for one in preview.candidates if rule in one.reasons][:SHOWN],
+    """The rules to choose from and the plans there are; sent, it makes a plan and leads there. Changes no memory."""
+    mistake = ""
+    if request.method == "POST":
+        try:
+            plan = create_plan(request.access, _wish(request))
+        except Invalid as error:
+            mistake = in_words(error, {"rules": "Rules", "query": "Query"})
+        else:
+            return SeeOther(reverse("plan", args=[plan.pk]))
+    texts = rule_texts({name: value_of(request.access, f"cleanup_{name}") for name in LIMITS})
+    asked = request.POST if request.method == "POST" else None
+    ticked = set(asked.getlist("rule")) if asked is not None else {rule.value for rule in SEED_RULES}
+    offers = [Offer(rule, texts[rule], rule in ticked) for rule in CleanupRule if rule != CleanupRule.QUERY]
+    cursor = request.GET.get("cursor") or None
+    context = {
+        "usual": [one for one in offers if one.rule in SEED_RULES],
+        "more": [one for one in offers if one.rule not in {*SEED_RULES, *CLUSTERING}],
+        "alike": [one for one in offers if one.rule in CLUSTERING],
+        "query": asked.get("query", "") if asked is not None else "",
+        "mistake": mistake,
+        "may_apply": request.access.has(KeyScope.CLEANUP_APPLY),
+        **_plans(request, cursor),
+    }
+    return answer_page(request, "memories/cleanup.html", context, status=422 if mistake else 200)
+
+
+def _wish(request: HubRequest) -> CleanupWish:
+    sent: dict[str, Any] = {}
+    if rules := request.POST.getlist("rule"):
+        sent["rules"] = rules
+    if query := request.POST.get("query", "").strip():
+        sent["query"] = query
+    if not sent:
+        raise Invalid("Choose at least one rule, or say what to look for.")
+    return CleanupWish.parse(sent)
+
+
+def _plans(request: HubRequest, cursor: str | None) -> dict[str, Any]:
+    try:
+        page = list_plans(request.access, PAGE, cursor)
+    except (CursorInvalid, CursorMismatch):
+        page = list_plans(request.access, PAGE)
+    here = Address(request.path)
+    older = str(here.having(cursor=page.next_cursor)) if page.next_cursor else ""
+    return {"plans": plan_lines(request.access, page.items), "older_url": older}
+
+
+def plan_lines(access: Access, found: Sequence[CleanupPlan]) -> list[PlanLine]:
+    """Several plans in words."""
+    who = names_of(access, {(plan.actor_kind, plan.actor_id) for plan in found})
+    return [
+        PlanLine(
+            plan=plan,
+            url=reverse("plan", args=[plan.pk]),
+            who=who((plan.actor_kind, plan.actor_id)),
+            state=STATES[PlanState(plan.state)],
+            rules=[rule_texts(plan.thresholds)[CleanupRule(rule)].title for rule in plan.rules],
         )
-        for rule, text in rule_texts(preview.thresholds).items()
+        for plan in found
     ]
-    context = {"groups": groups, "count": preview.count}
-    return answer_page(request, "memories/cleanup.html", context)

@@ -26,6 +26,9 @@ WHAT = {
     "archive_memory": "Archived",
     "restore_memory": "Restored",
     "change_status": "Reviewed",
+    "reject_drafts": "Rejected",
+    "undo_changeset": "Taken back",
+    "merge_pair": "Merged",
     "supersede_memory": "Replaced",
     "write_memory": "Written again",
 }
@@ -63,10 +66,10 @@ def history_of(
 ) -> list[ChangeLine]:
     """The changes, newest first; ``banks`` names banks by id. What one revision became is what the next one held."""
     who = names_of(access, {(revision.actor_kind, revision.actor_id) for revision in revisions})
-    after: dict[str, Any] | None = _now(memory)
+    after: dict[str, Any] | None = values_now(memory)
     lines = []
     for revision in revisions:
-        before = _before(revision)
+        before = values_before(revision)
         names = who((revision.actor_kind, revision.actor_id))
         lines.append(_line(revision, names, (before, after), banks))
         after = before
@@ -132,14 +135,14 @@ _LABELS = (
 )
 
 
-def _now(memory: Memory) -> dict[str, Any]:
+def values_now(memory: Memory) -> dict[str, Any]:
     """The memory as a revision would keep it."""
     values = {name: getattr(memory, name) for name in _LABELS}
     plain = {name: value.isoformat() if hasattr(value, "isoformat") else value for name, value in values.items()}
     return {**plain, "content": opened(memory)}
 
 
-def _before(revision: Revision) -> dict[str, Any] | None:
+def values_before(revision: Revision) -> dict[str, Any] | None:
     try:
         return dict(revision.before)
     except CryptoError:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
-from memories.rules.vocabulary import JobState
-from memories.services.jobs import cancel_job, count_jobs, list_jobs, retry_job
+from memories.rules.vocabulary import CallResult, JobState
+from memories.services.jobs import cancel_job, count_jobs, get_job, list_jobs, retry_job
+from memories.services.modelcalls import count_model_calls
 from memories.web.addresses import Address
 from memories.web.choices import Choice
-from memories.web.forms import spoken
-from memories.web.rows import State
+from memories.web.jobwords import GOING, STATES, row_of_job
 from memoryhub.lib.pages import SeeOther, answer_page, safe_next, say
 
 if TYPE_CHECKING:
@@ -22,40 +21,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from memories.models import Job
     from memories.web.requests import HubRequest
-
-STATES = {
-    JobState.PENDING: State("Waiting", "clock", "note"),
-    JobState.RUNNING: State("Running", "loader-circle", "note"),
-    JobState.DONE: State("Done", "circle-check", "ok"),
-    JobState.DEAD: State("Failed", "triangle-alert", "bad"),
-    JobState.CANCELLED: State("Cancelled", "ban"),
-}
-GOING = {JobState.PENDING, JobState.RUNNING}
-
-
-@dataclass(frozen=True, slots=True)
-class JobRow:
-    """A job and what may be done with it."""
-
-    job: Job
-    kind: str
-    state: State
-    retry_url: str
-    cancel_url: str
-
-
-def _row(job: Job, may_change: bool) -> JobRow:
-    state = JobState(job.state)
-    stopped = state in {JobState.DEAD, JobState.CANCELLED}
-    return JobRow(
-        job=job,
-        kind=spoken(job.kind),
-        state=STATES[state],
-        retry_url=reverse("retry_job", args=[job.pk]) if may_change and stopped else "",
-        cancel_url=reverse("cancel_job", args=[job.pk]) if may_change and state in GOING else "",
-    )
 
 
 def jobs(request: HubRequest) -> HttpResponse:
@@ -71,11 +37,24 @@ def jobs(request: HubRequest) -> HttpResponse:
     may_change = request.access.has(KeyScope.OPS_WRITE)
     context = {
         "tabs": tabs,
-        "rows": [_row(job, may_change) for job in list_jobs(request.access, state)],
+        "rows": [row_of_job(job, may_change) for job in list_jobs(request.access, state)],
         "is_going": any(counts[one] for one in GOING),
         "here": str(here.having(state=asked if state else "")),
     }
     return answer_page(request, "memories/jobs.html", context, part="jobs")
+
+
+def job(request: HubRequest, job_id: UUID) -> HttpResponse:
+    """One job: how far it is, how fast, what it cost, what went wrong; asks again by itself until it ends."""
+    found = get_job(request.access, job_id)
+    spent = count_model_calls(request.access, found.created_at, found.request_id)
+    context = {
+        "row": row_of_job(found, request.access.has(KeyScope.OPS_WRITE)),
+        "spent": spent,
+        "calls": sum(spent.results.values()) - spent.results[CallResult.SKIPPED],
+        "here": request.path,
+    }
+    return answer_page(request, "memories/job.html", context, part="job")
 
 
 @require_POST

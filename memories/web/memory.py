@@ -39,7 +39,7 @@ SAID = {
 
 def memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """The page of one memory."""
-    page = memory_page(request.access, get_memory(request.access, memory_id))
+    page = memory_page(request.access, get_memory(request.access, memory_id), before=request.GET.get("before", ""))
     return answer_page(request, "memories/memory.html", {"page": page}, part="memory")
 
 

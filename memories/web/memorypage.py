@@ -12,6 +12,7 @@ from banks.access import KeyScope
 from banks.services.banks import list_banks
 from memories.rules.vocabulary import IndexState, Status
 from memories.search.reading import list_links, list_revisions, read_chain
+from memories.web.accesslog import AccessLog, access_log_of
 from memories.web.actors import agent_names
 from memories.web.history import ChangeLine, Label, history_of
 from memories.web.rows import NOT_INDEXED, State, opened, state_of, toggle_of
@@ -99,9 +100,11 @@ class MemoryPage:
     history: list[ChangeLine]
     chain: list[ChainLink]
     links: list[LinkLine]
+    accesses: AccessLog
     notices: list[Notice]
     actions: list[Action]
     may_edit: bool
+    may_erase: bool
     extra: str
     short_id: str
     back_url: str
@@ -122,8 +125,8 @@ class Editing:
     conflict: EditConflict | None = None
 
 
-def memory_page(access: Access, memory: Memory, editing: Editing | None = None) -> MemoryPage:
-    """The page of a memory the caller has read."""
+def memory_page(access: Access, memory: Memory, editing: Editing | None = None, before: str = "") -> MemoryPage:
+    """The page of a memory the caller has read; ``before`` is where its access log begins."""
     banks = {str(bank.pk): bank.name for bank in list_banks(access, include_hidden=True)}
     editing = editing or Editing()
     agent = agent_names(access).get(memory.agent_id or "", memory.agent_id or "")
@@ -137,9 +140,11 @@ def memory_page(access: Access, memory: Memory, editing: Editing | None = None) 
         history=history_of(access, memory, list_revisions(access, memory.pk), banks),
         chain=chain_of(access, memory),
         links=links_of(access, memory),
+        accesses=access_log_of(access, memory, before),
         notices=notices_of(memory),
         actions=actions_of(access, memory),
         may_edit=access.has(KeyScope.MEMORIES_WRITE) and memory.status != Status.DISCARD,
+        may_erase=access.has(KeyScope.MEMORIES_ERASE),
         extra=json.dumps(memory.extra, ensure_ascii=False, indent=2) if memory.extra else "",
         short_id=short_id(memory.pk),
         back_url=reverse("memories"),

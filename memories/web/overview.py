@@ -15,8 +15,10 @@ from memories.rules.vocabulary import JobState
 from memories.search.facets import Facet, count_facets
 from memories.search.standing import Standing, count_standing
 from memories.services.jobs import count_jobs
+from memories.services.reviewing import Waiting, count_waiting
 from memories.web.activity import ActivityLine, activity_lines
 from memories.web.addresses import Address
+from memories.web.modelcalls import GuardRow, guard_rows
 from memoryhub.lib.pages import answer_page
 
 if TYPE_CHECKING:
@@ -54,9 +56,9 @@ class Overview:
 
     tiles: list[Tile]
     bars: list[BankBar]
-    drafts: int
-    drafts_url: str
     dead_jobs: int
+    guards: list[GuardRow]
+    """Those that hold calls back; empty when all is well."""
     lines: list[ActivityLine]
     is_empty: bool
     hub_url: str
@@ -80,26 +82,25 @@ def overview_page(request: HubRequest) -> Overview:
     jobs = count_jobs(access) if access.has(KeyScope.OPS_READ) else {}
     listed = Address(reverse("memories"))
     return Overview(
-        tiles=_tiles(standing, jobs, listed),
+        tiles=_tiles(standing, count_waiting(access), jobs, listed),
         bars=_bars(access, everything, listed),
-        drafts=standing[Standing.DRAFTS],
-        drafts_url=str(listed.having(status="draft")),
         dead_jobs=jobs.get(JobState.DEAD, 0),
+        guards=[row for row in guard_rows(access) if row.is_open] if access.has(KeyScope.OPS_READ) else [],
         lines=activity_lines(access, list_audit(access, RECENT)) if access.has(KeyScope.OPS_READ) else [],
         is_empty=standing[Standing.ALL] == 0,
         hub_url=request.build_absolute_uri("/").rstrip("/"),
     )
 
 
-def _tiles(standing: dict[Standing, int], jobs: dict[str, int], listed: Address) -> list[Tile]:
+def _tiles(standing: dict[Standing, int], waiting: Waiting, jobs: dict[str, int], listed: Address) -> list[Tile]:
     tiles = [
         Tile("Active memories", "library", standing[Standing.ACTIVE], str(listed)),
-        Tile("Drafts to review", "file-pen", standing[Standing.DRAFTS], str(listed.having(status="draft"))),
+        Tile("To review", "inbox", waiting.total, reverse("review")),
         Tile("Archived", "archive", standing[Standing.ARCHIVED], str(listed.having(archived="true"))),
     ]
     if jobs:
-        waiting = jobs[JobState.PENDING] + jobs[JobState.RUNNING]
-        tiles.append(Tile("Jobs waiting", "list-checks", waiting, reverse("jobs")))
+        going = jobs[JobState.PENDING] + jobs[JobState.RUNNING]
+        tiles.append(Tile("Jobs waiting", "list-checks", going, reverse("jobs")))
     return tiles
 
 

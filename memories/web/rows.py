@@ -14,6 +14,7 @@ from memoryhub.lib.crypto import CryptoError
 
 if TYPE_CHECKING:
     import datetime as dt
+    from uuid import UUID
 
     from banks.access import Access
     from banks.models import Bank
@@ -103,6 +104,7 @@ def _review(memory: Memory) -> list[Toggle]:
 class MemoryRow:
     """A line of the list."""
 
+    id: UUID
     url: str
     text: str | None
     bank: Bank
@@ -120,6 +122,7 @@ class MemoryRow:
 def row_of(memory: Memory, agents: dict[str, str], access: Access | None = None) -> MemoryRow:
     """``agents`` names the agents by id; an id of somebody else's making is shown as it is. No access, no buttons."""
     return MemoryRow(
+        id=memory.pk,
         url=reverse("memory", args=[memory.pk]),
         text=opened(memory),
         bank=memory.bank,

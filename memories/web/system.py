@@ -10,17 +10,18 @@ import django
 from django.conf import settings
 from django.db import connection
 
-from banks.access import KeyScope
+from banks.access import ALL_SCOPES, KeyScope
 from memories.rules.layers import DEFAULT, INFO
 from memories.rules.vocabulary import JobState
 from memories.services.jobs import count_jobs
 from memories.services.settings import read_settings
 from memories.web.history import in_words
+from memories.web.modelcalls import guard_rows
 from memories.web.rows import State
 from memoryhub.lib import broker
 from memoryhub.lib.pages import answer_page
 from memoryhub.providers.base import ProviderError
-from memoryhub.providers.registry import get_embedder
+from memoryhub.providers.registry import get_chat_model, get_embedder
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -55,7 +56,15 @@ class Part:
 def system(request: HubRequest) -> HttpResponse:
     """Parts, versions, settings."""
     request.access.require(KeyScope.OPS_READ)
-    context = {"parts": _parts(request.access), "groups": _groups(request.access)}
+    guards = guard_rows(request.access)
+    context = {
+        "is_owner": request.access.scopes >= ALL_SCOPES,
+        "vault": request.access.vault,
+        "parts": _parts(request.access),
+        "groups": _groups(request.access),
+        "guards": guards,
+        "may_reset": request.access.has(KeyScope.OPS_WRITE) and any(row.view.errors or row.is_open for row in guards),
+    }
     return answer_page(request, "memories/system.html", context)
 
 
@@ -69,6 +78,7 @@ def _parts(access: Access) -> list[Part]:
         Part("Database", f"PostgreSQL {database}, pgvector {vector}", WELL),
         Part("Broker", "Valkey or Redis", WELL if broker.answers(settings.CELERY_BROKER_URL) else AWAY),
         Part("Embedder", *_embedder()),
+        Part("Language model", *_chat_model()),
         Part("Jobs", "Work in the background", failed if jobs[JobState.DEAD] else tidy),
         Part("Web", f"Django {django.get_version()}, Python {platform.python_version()}", WELL),
     ]
@@ -92,6 +102,16 @@ def _embedder() -> tuple[str, State]:
         return "None: search is by words only", State("Off", "circle-dashed")
     place = "in this process" if embedder.local else "a service of its own"
     return f"{embedder.name}, {embedder.model}", State(f"Runs {place}", "circle-check", "ok")
+
+
+def _chat_model() -> tuple[str, State]:
+    try:
+        model = get_chat_model()
+    except ProviderError as error:
+        return error.message, AWAY
+    if model is None:
+        return "None: nothing is asked of a model", State("Off", "circle-dashed")
+    return f"{model.name}, {model.model}", State("Asked when a setting says so", "circle-check", "ok")
 
 
 def _groups(access: Access) -> list[dict[str, Any]]:

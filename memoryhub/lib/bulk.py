@@ -12,7 +12,21 @@ from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
+from pgvector.django import HalfVectorField
 
+from memoryhub.lib.halves import halfvec_text
+
+#: The driver takes these as they are; asking the field costs more than sending the value.
+_PLAIN = {
+    models.BooleanField,
+    models.CharField,
+    models.DateTimeField,
+    models.ForeignKey,
+    models.IntegerField,
+    models.PositiveIntegerField,
+    models.PositiveSmallIntegerField,
+    models.UUIDField,
+}
 #: Below this, one INSERT is a round trip less.
 COPY_FROM = 16
 
@@ -58,6 +72,10 @@ def _insert(model: type[models.Model], count: int) -> str:
 
 
 def _value(field: models.Field[Any, Any], row: models.Model) -> Any:
+    if type(field) in _PLAIN:
+        return row.__dict__[field.attname]
     value = field.pre_save(row, add=True)
+    if isinstance(field, HalfVectorField):
+        return halfvec_text(value)
     # An array of plain values needs no preparation per element, and has many.
     return value if isinstance(field, ArrayField) else field.get_db_prep_save(value, connection)

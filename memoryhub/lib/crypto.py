@@ -3,6 +3,9 @@
 Two levels: a master key (named by a small integer id) wraps one random data key per vault; sub-keys for content, blind
 index, duplicate hash and audit chain are derived from the data key by HKDF, so none is ever used twice (CON-01).
 Envelope of a sealed value: ``M · algorithm · key version (uint32) · flags · nonce (12) · ciphertext + tag (16)``.
+
+A vault may have several data keys while it is resealed: every one of them opens, the newest seals. What must outlive
+them (index, duplicate and audit keys) hangs on the first, and is kept by itself, as ``roots``, before that goes.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import hmac
 import os
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -29,6 +32,8 @@ TAG_BYTES = 16
 _HEADER = struct.Struct(">cBIB")
 _MAGIC = b"M"
 _AES_256_GCM = 1
+#: The version under which a vault keeps the sub-keys that outlive its data keys; nothing is ever sealed under it.
+ROOTS_VERSION = 0
 OVERHEAD_BYTES = _HEADER.size + NONCE_BYTES + TAG_BYTES
 
 
@@ -98,6 +103,15 @@ class VaultKeys:
     dedup: bytes
     audit: bytes
 
+    @property
+    def roots(self) -> bytes:
+        """The versionless sub-keys, to be kept where the data key they were derived from goes."""
+        return self.index + self.dedup + self.audit
+
+    def joined(self, newer: VaultKeys) -> VaultKeys:
+        """``newer``, still opening what this one opens: rows read a moment ago may be sealed under what has gone."""
+        return replace(newer, content={**self.content, **newer.content})
+
     def seal(self, plain: bytes, aad: bytes) -> bytes:
         """``plain`` sealed under the active content key and bound to ``aad``."""
         return seal(self.content[self.active], self.active, plain, aad)
@@ -155,16 +169,28 @@ def derive(data_key: bytes, purpose: str) -> bytes:
 def vault_keys(versions: tuple[tuple[int, bytes], ...]) -> VaultKeys:
     """The sub-keys of a vault from its (version, data key) pairs, oldest first.
 
-    Index, duplicate and audit keys hang on the first version: changing them means rebuilding what they keyed.
+    Index, duplicate and audit keys hang on the first version, or are its roots: changing them means rebuilding what
+    they keyed.
     """
-    first = versions[0][1]
+    first_version, first = versions[0]
+    if first_version == ROOTS_VERSION:
+        index, dedup, audit = (first[start : start + KEY_BYTES] for start in range(0, 3 * KEY_BYTES, KEY_BYTES))
+    else:
+        index, dedup, audit = (derive(first, purpose) for purpose in ("index", "dedup", "audit"))
+    sealing = {version: data_key for version, data_key in versions if version != ROOTS_VERSION}
     return VaultKeys(
-        content={version: derive(data_key, "content") for version, data_key in versions},
-        active=versions[-1][0],
-        index=derive(first, "index"),
-        dedup=derive(first, "dedup"),
-        audit=derive(first, "audit"),
+        content={version: derive(data_key, "content") for version, data_key in sealing.items()},
+        active=max(sealing),
+        index=index,
+        dedup=dedup,
+        audit=audit,
     )
+
+
+def forget_derived() -> None:
+    """Drop every remembered sub-key and cipher, for instance after a data key was destroyed."""
+    vault_keys.cache_clear()
+    _cipher.cache_clear()
 
 
 def keyed_hash(key: bytes, data: bytes, length: int = 32) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator
@@ -11,6 +12,7 @@ from pydantic_core import PydanticCustomError
 # A day inside the years 1 to 9999, so that showing one in any time zone does not leave them.
 EARLIEST = dt.datetime(1, 1, 2, tzinfo=dt.UTC)
 LATEST = dt.datetime(9999, 12, 30, tzinfo=dt.UTC)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def _iso_only(value: Any) -> Any:
@@ -47,3 +49,13 @@ def _in_range(value: dt.datetime) -> dt.datetime:
 
 #: An aware moment in UTC, from ISO 8601 text or a datetime.
 Moment = Annotated[AwareDatetime, BeforeValidator(_with_zone), BeforeValidator(_iso_only), AfterValidator(_in_range)]
+
+
+def _iso_day(value: Any) -> Any:
+    if isinstance(value, str) and not _DAY.fullmatch(value):
+        raise PydanticCustomError("date_type", "must be an ISO 8601 date such as 2026-11-21")
+    return value
+
+
+#: A day, as ``2026-11-21`` and in no other form.
+Day = Annotated[dt.date, BeforeValidator(_iso_day)]

@@ -52,6 +52,11 @@ def say(request: HttpRequest, text: str, undo: str = "") -> None:
     messages.success(request, text, extra_tags=undo)
 
 
+def warn(request: HttpRequest, text: str) -> None:
+    """Show on the next page why nothing was done."""
+    messages.error(request, text)
+
+
 def safe_next(request: HttpRequest, default: str) -> str:
     """Where the form wants to return to, if that is on this hub."""
     return local_address(request, request.POST.get("next") or request.GET.get("next") or "", default)
@@ -77,6 +82,15 @@ def submitted[T](form: BaseForm, act: Callable[[], T]) -> T | None:
 
 
 _ABOUT_THE_FORM = {Kind.INVALID, Kind.CONFLICT}
+
+
+def in_words(error: HubError, places: Mapping[str, str] | None = None) -> str:
+    """What a service refused, for a page without a form around it; ``places`` are the page's names of fields."""
+    told = []
+    for item in error.errors:
+        field = item.pointer.strip("/").split("/")[0]
+        told.append(f"{(places or {}).get(field, field.replace('_', ' ').capitalize() or 'Input')}: {item.detail}")
+    return "; ".join(told) or error.message
 
 
 def _add_errors(form: BaseForm, error: HubError) -> None:

@@ -8,18 +8,23 @@ A sealed model needs a client-side ``pk`` and a ``vault_id`` before it is saved.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.apps import apps
 from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 from django_cryptography.fields import EncryptedMixin
 
-from memoryhub.lib.crypto import CryptoError, VaultKeys
+from memoryhub.lib.crypto import CryptoError, DecryptionError, UnknownKey, VaultKeys
 from memoryhub.lib.errors import Kind
+
+#: What the database calls its refusal of a value sealed under a key the vault does not have (any more).
+SEALED_UNDER_KNOWN_KEY = "sealed_under_known_key"
 
 
 class VaultLocked(CryptoError):
@@ -35,11 +40,19 @@ class NotSealed(CryptoError):
     code = "not_sealed"
 
 
+@dataclass(slots=True)
+class _Opened:
+    """A vault's keys, and how to learn of those it got since."""
+
+    keys: VaultKeys
+    renew: Callable[[], VaultKeys] | None
+
+
 class _Gate:
     """Which vaults the running request or job may open. Empty by default, so a forgotten filter raises (ENC-19)."""
 
     def __init__(self) -> None:
-        self._open: ContextVar[dict[UUID, VaultKeys] | None] = ContextVar("open_vaults", default=None)
+        self._open: ContextVar[dict[UUID, _Opened] | None] = ContextVar("open_vaults", default=None)
 
     @contextmanager
     def session(self) -> Iterator[None]:
@@ -50,19 +63,34 @@ class _Gate:
         finally:
             self._open.reset(token)
 
-    def unlock(self, vault_id: UUID, keys: VaultKeys) -> None:
+    def unlock(self, vault_id: UUID, keys: VaultKeys, renew: Callable[[], VaultKeys] | None = None) -> None:
         """Let this session open ``vault_id``. Only ``banks.access`` calls it. Raises VaultLocked outside a session."""
         opened = self._open.get()
         if opened is None:
             raise VaultLocked("No session is open; wrap the work in gate.session().")
-        opened[vault_id] = keys
+        opened[vault_id] = _Opened(keys, renew)
 
     def keys_for(self, vault_id: UUID) -> VaultKeys:
         """The keys of an unlocked vault. Raises VaultLocked."""
-        keys = (self._open.get() or {}).get(vault_id)
-        if keys is None:
+        return self._vault(vault_id).keys
+
+    def renew(self, vault_id: UUID) -> VaultKeys:
+        """The keys of an unlocked vault as they are now: it may have got a new one since. Raises VaultLocked."""
+        vault = self._vault(vault_id)
+        if vault.renew is not None:
+            vault.keys = vault.keys.joined(vault.renew())
+        return vault.keys
+
+    def renew_all(self) -> None:
+        """The same for every vault this session has unlocked."""
+        for vault_id in list(self._open.get() or {}):
+            self.renew(vault_id)
+
+    def _vault(self, vault_id: UUID) -> _Opened:
+        vault = (self._open.get() or {}).get(vault_id)
+        if vault is None:
             raise VaultLocked
-        return keys
+        return vault
 
 
 gate = _Gate()
@@ -98,10 +126,9 @@ class SealedAttribute(DeferredAttribute):
         instance.__dict__[self.field.attname] = value
 
 
-def _associated_data(field: models.Field[Any, Any], instance: models.Model) -> bytes:
+def associated_data(field: models.Field[Any, Any], vault_id: UUID, pk: UUID) -> bytes:
     """What a ciphertext is bound to: moved to another model, field, vault or record it does not open."""
-    vault_id: UUID = instance.vault_id  # type: ignore[attr-defined]
-    parts = (field.model._meta.label_lower.encode(), field.attname.encode(), vault_id.bytes, instance.pk.bytes)
+    parts = (field.model._meta.label_lower.encode(), field.attname.encode(), vault_id.bytes, pk.bytes)
     return b"mh1" + b"".join(len(part).to_bytes(2) + part for part in parts)
 
 
@@ -125,15 +152,24 @@ class SealedField(EncryptedMixin):
 
     def open(self, sealed: Sealed, instance: models.Model) -> Any:
         """The plain value. Raises VaultLocked, UnknownKey or DecryptionError."""
-        keys = gate.keys_for(instance.vault_id)  # type: ignore[attr-defined]
-        return self.from_bytes(keys.unseal(sealed.data, _associated_data(self, instance)))
+        vault_id: UUID = instance.vault_id  # type: ignore[attr-defined]
+        aad = associated_data(self, vault_id, instance.pk)
+        try:
+            return self.from_bytes(gate.keys_for(vault_id).unseal(sealed.data, aad))
+        except UnknownKey:
+            # Sealed since this session began, under a key the vault has got since.
+            return self.from_bytes(gate.renew(vault_id).unseal(sealed.data, aad))
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Sealed | None:
-        value = model_instance.__dict__.get(self.attname)
+        return self.seal(model_instance.__dict__.get(self.attname), model_instance)
+
+    def seal(self, value: Any, instance: models.Model) -> Sealed | None:
+        """A value as the instance's row would hold it. Raises VaultLocked."""
         if value is None or isinstance(value, Sealed):
             return value
-        keys = gate.keys_for(model_instance.vault_id)  # type: ignore[attr-defined]
-        return Sealed(keys.seal(self.to_bytes(value), _associated_data(self, model_instance)))
+        vault_id: UUID = instance.vault_id  # type: ignore[attr-defined]
+        aad = associated_data(self, vault_id, instance.pk)
+        return Sealed(gate.keys_for(vault_id).seal(self.to_bytes(value), aad))
 
     def get_prep_value(self, value: Any) -> Any:
         return value
@@ -166,6 +202,15 @@ class SealedField(EncryptedMixin):
         return name, f"{type(self).__module__}.{type(self).__name__}", args, kwargs
 
 
+def sealed_columns() -> dict[type[models.Model], list[SealedField]]:
+    """Every model that holds sealed values, by table, and its sealed fields: what a new key has to reach."""
+    found = {
+        model: [field for field in model._meta.concrete_fields if isinstance(field, SealedField)]
+        for model in apps.get_models()
+    }
+    return {model: found[model] for model in sorted(found, key=lambda one: one._meta.db_table) if found[model]}
+
+
 class SealedTextField(SealedField, models.TextField):  # type: ignore[type-arg]
     """Text, sealed at rest."""
 
@@ -188,3 +233,11 @@ class SealedJSONField(SealedField, models.JSONField):  # type: ignore[misc]
 
     def from_bytes(self, data: bytes) -> Any:
         return json.loads(data)
+
+
+def opened(row: models.Model, field: str) -> Any:
+    """The value of a sealed field, or None when it does not open (any more)."""
+    try:
+        return getattr(row, field)
+    except (DecryptionError, UnknownKey):
+        return None

@@ -1,4 +1,4 @@
-"""What the hub knows about text: terms for the keyword index, units, excerpts, fingerprints and a token estimate.
+"""What the hub knows about text: terms for the keyword index, units, excerpts and fingerprints.
 
 Everything here is pure and offline. English is stemmed and loses its stop words; scripts written without spaces
 become character pairs, so Chinese, Japanese, Korean or Thai text is found without a dictionary.
@@ -6,7 +6,6 @@ become character pairs, so Chinese, Japanese, Korean or Thai text is found witho
 
 from __future__ import annotations
 
-import math
 import re
 import threading
 import unicodedata
@@ -195,13 +194,3 @@ def excerpt(text: str, limit: int = 200) -> str:
     while cut and (unicodedata.combining(cut[-1]) or cut[-1] == "\u200d"):
         cut = cut[:-1]
     return cut.rstrip(" ,;:.-") + "…"
-
-
-def estimate_tokens(text: str) -> int:
-    """How many tokens a language model will count, rather too many than too few: 3.5 ASCII characters make one,
-    one character of an unspaced script makes 1.3, any other character 0.7."""
-    if text.isascii():
-        return math.ceil(len(text) / 3.5)
-    unspaced = sum(len(run) for run in _UNSPACED_RUN.findall(text))
-    plain = len(text.encode("ascii", "ignore"))
-    return math.ceil(plain / 3.5 + unspaced * 1.3 + (len(text) - plain - unspaced) * 0.7)

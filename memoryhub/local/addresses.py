@@ -8,9 +8,10 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from memoryhub.env import Environment, EnvironmentInvalid
+from memoryhub.lib.connections import check_if_it_speaks
 from memoryhub.local.datadir import locate
 
-#: How many nearest vectors a search looks at; pgvector's index returns no more than this setting says.
+#: How many nearest vectors a search looks at; pgvector's index looks at so many at once.
 NEAREST_LOOKED_AT = 200
 _NAMES = {"dbname": "NAME", "user": "USER", "password": "PASSWORD", "host": "HOST", "port": "PORT"}
 
@@ -42,10 +43,15 @@ def database_options(env: Environment) -> dict[str, Any]:
     options.setdefault("connect_timeout", 3)
     options.setdefault("application_name", f"memoryhub {env.process}")
     # Said once per connection: as a statement of its own it would cost every search three round trips.
-    options["options"] = f"{options.get('options', '')} -c hnsw.ef_search={NEAREST_LOOKED_AT}".strip()
+    # A filtered search goes on along the index until enough pass, or until it has looked at 20,000 vectors.
+    said = f"-c hnsw.ef_search={NEAREST_LOOKED_AT} -c hnsw.iterative_scan=relaxed_order"
+    options["options"] = f"{options.get('options', '')} {said}".strip()
+    # Statements read in binary are planned once per connection; a pooler between hub and server could not keep that.
+    options["prepare_threshold"] = 2 if env.database_url is None else None
     pooled = env.process == "web"
     if pooled:
-        options["pool"] = {"min_size": 1, "max_size": env.web_threads, "timeout": 3, "max_idle": 300}
+        limits = {"min_size": 1, "max_size": env.web_threads, "timeout": 3, "max_idle": 300}
+        options["pool"] = {**limits, "check": check_if_it_speaks}
     return {
         "ENGINE": "django.db.backends.postgresql",
         **{name: str(parts.get(key) or "") for key, name in _NAMES.items()},

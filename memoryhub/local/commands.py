@@ -7,6 +7,7 @@ import shutil
 import socket
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoryhub.env import BASE_DIR, Environment
@@ -39,7 +40,6 @@ def web_command(plan: HubPlan, datadir: DataDir) -> Command:
         log=datadir.logs / "web.log",
         environment={
             **_environment(datadir, "web"),
-            **_shared_metrics(plan, datadir),
             "MEMORYHUB_ALLOWED_HOSTS": _hosts(plan),
         },
         folder=BASE_DIR,
@@ -80,18 +80,20 @@ def _environment(datadir: DataDir, process: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(filter(None, [str(BASE_DIR), os.environ.get("PYTHONPATH", "")])),
         "PYTHONUNBUFFERED": "1",
         "MALLOC_ARENA_MAX": "2",  # many threads, little memory
+        "PROMETHEUS_MULTIPROC_DIR": str(_metrics(datadir)),
         **_bytecode(datadir),
     }
 
 
-def _shared_metrics(plan: HubPlan, datadir: DataDir) -> dict[str, str]:
-    """Several web processes add their numbers up through files, which begin anew with every start."""
-    if plan.env.web_workers == 1:
-        return {}
-    folder = datadir.root / "metrics"
+def begin_metrics(datadir: DataDir) -> None:
+    """Processes add their numbers up through files (MET-09), which begin anew with every start of the hub."""
+    folder = _metrics(datadir)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    return {"PROMETHEUS_MULTIPROC_DIR": str(folder)}
+
+
+def _metrics(datadir: DataDir) -> Path:
+    return datadir.root / "metrics"
 
 
 def _bytecode(datadir: DataDir) -> dict[str, str]:

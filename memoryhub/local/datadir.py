@@ -121,7 +121,8 @@ def check(path: Path) -> DataDir:
     datadir = locate(path)
     root = datadir.root
     if root.is_dir():
-        if not datadir.marker.exists() and any(_listed(root)):
+        # Keys may be brought to a new place before the data they open.
+        if not datadir.marker.exists() and any(item.name != "keys.json" for item in _listed(root)):
             raise ForeignDataDir(
                 f"{root} is not empty and not a hub's data folder; choose an empty or new one with --data."
             )

@@ -26,3 +26,18 @@ def generate_secrets(env: Environment) -> None:
         complete.setdefault("pepper", secrets.token_urlsafe(48))
     if complete != stored:
         write_private(keys_file(env.data), json.dumps(complete, indent=2) + "\n")
+
+
+def add_master_key(env: Environment) -> int | None:
+    """Add a master key to ``keys.json`` and let it wrap from now on; its id. None where the environment has the keys.
+
+    The older ones stay: backups made before need them.
+    """
+    stored = stored_secrets(env.data)
+    if env.keys or env.keys_file or env.active_key or not stored.get("keys"):
+        return None
+    newest = max(map(int, stored["keys"])) + 1
+    key = base64.b64encode(secrets.token_bytes(32)).decode()
+    added = stored | {"active": newest, "keys": stored["keys"] | {str(newest): key}}
+    write_private(keys_file(env.data), json.dumps(added, indent=2) + "\n")
+    return newest

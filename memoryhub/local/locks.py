@@ -58,6 +58,17 @@ class ServerLock:
             self._handle = None
 
 
+def hub_runs(datadir: DataDir) -> bool:
+    """Whether a hub runs the folder's servers at this moment."""
+    lock = ServerLock(datadir, "command")
+    if not datadir.root.is_dir() or not datadir.lock.exists() or not lock.holder().startswith("hub"):
+        return False
+    if lock.try_acquire():  # the name of one that has ended
+        lock.release()
+        return False
+    return True
+
+
 @contextmanager
 def hub_lock(datadir: DataDir) -> Iterator[None]:
     """The lock for a hub. Waits for a command that is using the servers; raises DataDirInUse for another hub."""

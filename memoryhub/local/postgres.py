@@ -15,6 +15,7 @@ from psycopg import sql
 
 from memoryhub.lib.errors import HubError, Kind
 from memoryhub.local.engine import MAJOR, programs
+from memoryhub.local.memorysize import memory_settings
 from memoryhub.local.processes import Child, Command, start
 from memoryhub.local.store import prepare_store
 from memoryhub.local.systemuser import give, server_user
@@ -30,9 +31,6 @@ SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
     "max_connections": "100",
-    "shared_buffers": "256MB",
-    "effective_cache_size": "1GB",
-    "maintenance_work_mem": "256MB",
     "random_page_cost": "1.1",
     "jit": "off",
     "fsync": "on",
@@ -84,7 +82,7 @@ def start_postgres(datadir: DataDir, settings: Mapping[str, str] | None = None) 
         _create_cluster(datadir, folder, user)
     _refuse_other_version(datadir)
     _wait_for_predecessor(datadir)
-    child = start(_command(datadir, folder, user, {**SETTINGS, **_shared_memory(), **(settings or {})}))
+    child = start(_command(datadir, folder, user, {**SETTINGS, **memory_settings(), **(settings or {})}))
     try:
         _wait_until_ready(datadir, child)
         _create_database(datadir)
@@ -122,13 +120,6 @@ def _command(datadir: DataDir, folder: Path, user: str | None, settings: Mapping
 
 def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-
-def _shared_memory() -> dict[str, str]:
-    shm = Path("/dev/shm")
-    # Containers give 64 MB there, too little for building an index in parallel.
-    roomy = shm.is_dir() and os.statvfs(shm).f_bavail * os.statvfs(shm).f_frsize > 1 << 29
-    return {} if roomy else {"dynamic_shared_memory_type": "mmap"}
 
 
 def _create_cluster(datadir: DataDir, folder: Path, user: str | None) -> None:

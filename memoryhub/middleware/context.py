@@ -46,11 +46,7 @@ class RequestContextMiddleware:
             response = _as_problem(request, response)
         for name, value in getattr(request, "answer_headers", _NONE).items():
             response.headers[name] = value
-        for name, value in getattr(request, "answer_headers", _NONE).items():
-            response.headers[name] = value
         response.headers["X-Request-Id"] = request_id
-        if speaks_json(request):
-            response.headers.setdefault("Cache-Control", "no-store")
         if speaks_json(request):
             response.headers.setdefault("Cache-Control", "no-store")
         _measure(request, response, time.perf_counter() - started)
@@ -68,7 +64,7 @@ def _request_id(request: HttpRequest) -> str:
 
 def _as_problem(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """Django's and ninja's own bare answers (404 of an unknown path, 405) as problems with the same headers."""
-    if response.headers.get("Content-Type", "").startswith(MEDIA_TYPE):
+    if response.headers.get("Content-Type", "").startswith(MEDIA_TYPE) or hasattr(response, "is_told"):
         return response
     told = bare_problem_answer(request, response.status_code)
     for name, value in response.headers.items():

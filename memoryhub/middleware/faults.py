@@ -11,13 +11,15 @@ from http import HTTPStatus
 
 import structlog
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, InterfaceError, OperationalError, connections
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError, connections
 from django.http import Http404, HttpRequest, HttpResponse
 
 from memoryhub.lib.answers import bare_problem_answer, headers_of, problem_answer, request_id_of
+from memoryhub.lib.constraints import violated
 from memoryhub.lib.errors import HubError, Invalid, Malformed, NotFound, Unavailable
 from memoryhub.lib.metrics import DATABASE_AWAY
 from memoryhub.lib.problems import TooLarge, problem, status_of
+from memoryhub.lib.sealing import SEALED_UNDER_KNOWN_KEY
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +51,9 @@ def as_hub_error(exception: BaseException) -> HubError | None:
             return exception
         case OperationalError() | InterfaceError():
             return _database_error(exception)
+        case IntegrityError() if violated(exception) == SEALED_UNDER_KNOWN_KEY:
+            # The request began before the vault's data key was replaced and was not done when the old one was retired.
+            return DatabaseBusy()
         case DataError():
             return Invalid("A value does not fit the database: too large, too long or not storable as text.")
         case RequestDataTooBig():

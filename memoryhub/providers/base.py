@@ -44,6 +44,10 @@ class Embedder(Protocol):
         """How many numbers a vector has. Raises ProviderError when that must be asked for and nobody answers."""
 
     @property
+    def knows_dimensions(self) -> bool:
+        """Whether ``dimensions`` can be had without asking anybody."""
+
+    @property
     def local(self) -> bool:
         """Whether it runs in this process, fast enough to embed inside a write."""
 

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import openai
 
-from memoryhub.lib.net import AddressRefused, AnswerTooLarge, AnswerTooSlow, Limits, open_client
 from memoryhub.providers.base import ProviderError, Vectors, unit
+from memoryhub.providers.endpoint import Endpoint, failures_named, open_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _TEXTS_AT_ONCE = 64
 _BLANK = "."  # endpoints refuse an empty input
-_TRY_AGAIN = frozenset({408, 409, 425, 429})
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where to ask and how patiently. Without `dimensions` the first answer decides them."""
-
-    url: str
-    model: str
-    key: str = field(default="", repr=False)
-    dimensions: int | None = None
-    allow_private: bool = False
-    limits: Limits = field(default_factory=Limits)
-    retries: int = 1
 
 
 class OpenAIEmbedder:
@@ -44,19 +28,18 @@ class OpenAIEmbedder:
         self._endpoint = endpoint
         self._dimensions = endpoint.dimensions
         self._lock = threading.Lock()
-        self._client = openai.OpenAI(
-            api_key=endpoint.key or "none",
-            base_url=endpoint.url,
-            organization="",  # given, so that no OPENAI_* variable of the surroundings takes part
-            project="",
-            webhook_secret="",
-            max_retries=endpoint.retries,
-            http_client=open_client(allow_private=endpoint.allow_private, limits=endpoint.limits),
-        )
+        self._client = open_endpoint(endpoint)
+        # Looked up here: the SDK imports its resources when they are first named, which no deadline should pay for.
+        self._create = self._client.embeddings.with_raw_response.create
 
     @property
     def model(self) -> str:
         return self._endpoint.model
+
+    @property
+    def knows_dimensions(self) -> bool:
+        """As configured, or learnt already."""
+        return self._dimensions is not None
 
     @property
     def dimensions(self) -> int:
@@ -78,20 +61,12 @@ class OpenAIEmbedder:
         self._client.close()
 
     def _request(self, texts: Sequence[str], dimensions: int | None) -> list[list[float]]:
-        try:
-            answer = self._client.embeddings.with_raw_response.create(
+        with failures_named("The embedding service"):
+            answer = self._create(
                 input=[text if text.strip() else _BLANK for text in texts],
                 model=self._endpoint.model,
                 encoding_format="float",
             )
-        except openai.APIStatusError as error:
-            status = error.status_code
-            permanent = status < 500 and status not in _TRY_AGAIN
-            raise ProviderError(f"The embedding service answered {status}.", permanent=permanent) from error
-        except openai.APIConnectionError as error:
-            raise ProviderError("The embedding service cannot be reached.") from error
-        except (AddressRefused, AnswerTooLarge, AnswerTooSlow) as error:
-            raise ProviderError(error.message, permanent=isinstance(error, AddressRefused)) from error
         return _rows(answer.content, len(texts), dimensions)
 
 

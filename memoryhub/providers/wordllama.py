@@ -32,14 +32,15 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 class WordLlamaEmbedder:
-    """About 60 MB resident, loaded when first used."""
+    """About 60 MB resident, loaded when first used; fewer dimensions are the first of each vector."""
 
     name = "wordllama"
-    model = "l2_supercat_256"
-    dimensions = 256
+    knows_dimensions = True
     local = True
 
-    def __init__(self) -> None:
+    def __init__(self, dimensions: int = 256) -> None:
+        self.dimensions = dimensions
+        self.model = f"l2_supercat_{dimensions}"
         self._lock = threading.Lock()
         self._loaded: tuple[Tokenizer, Vectors] | None = None
 
@@ -64,7 +65,8 @@ class WordLlamaEmbedder:
     def _load(self) -> tuple[Tokenizer, Vectors]:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _read_wheel()
+                tokenizer, matrix = _read_wheel()
+                self._loaded = tokenizer, np.ascontiguousarray(matrix[:, : self.dimensions])
             return self._loaded
 
 

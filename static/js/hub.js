@@ -44,6 +44,11 @@ page.addEventListener("click", (event) => {
   }
 });
 
+page.addEventListener("change", ({ target }) => {
+  if (!target.matches("[data-all]")) return;
+  for (const box of page.querySelectorAll(".tick [name]")) box.checked = target.checked;
+});
+
 async function copyText(button) {
   const source = find(button.dataset.copy);
   const label = find("[data-label]", button) ?? button;
@@ -66,25 +71,39 @@ page.addEventListener("htmx:responseError", (event) => {
 page.addEventListener("htmx:sendError", () => say("The hub cannot be reached. Nothing was changed."));
 
 // Keys. Single letters act only outside fields and can be turned off (WCAG 2.1.4).
-const GO = { o: "/", m: "/memories/", b: "/banks/", c: "/cleanup/", j: "/jobs/", a: "/agents/", k: "/keys/" };
+const GO = { o: "/", m: "/memories/", r: "/review/", b: "/banks/", c: "/cleanup/", j: "/jobs/", a: "/agents/", k: "/keys/" };
 let going = 0;
 
+const rows = () => [...page.querySelectorAll("[data-row]")];
+const place = () => rows().findIndex((row) => row.classList.contains("here"));
+
 function move(step) {
-  const rows = [...page.querySelectorAll("[data-row]")];
-  if (!rows.length) return;
-  const now = rows.findIndex((row) => row.classList.contains("here"));
-  const next = rows[Math.min(rows.length - 1, Math.max(0, now + step))] ?? rows[0];
-  rows[now]?.classList.remove("here");
+  const all = rows();
+  if (!all.length) return;
+  const now = place();
+  const next = all[Math.min(all.length - 1, Math.max(0, now + step))] ?? all[0];
+  all[now]?.classList.remove("here");
   next.classList.add("here");
   find("a", next)?.focus({ preventScroll: true });
   next.scrollIntoView({ block: "nearest" });
 }
 
+// In a queue the next one takes the place of what was decided, so that a hand can stay on the keys.
+let stood = -1;
+page.addEventListener("htmx:beforeSwap", () => { stood = find("[data-queue]") ? place() : -1; });
+page.addEventListener("htmx:afterSettle", () => {
+  if (stood >= 0 && find("[data-queue]") && place() < 0) move(stood + 1);
+  stood = -1;
+});
+// What a key opened is written in at once.
+page.addEventListener("toggle", ({ target }) => target.open && target.matches(".edit") && find("textarea", target).focus(), true);
+
 function act(key) {
   const row = find("[data-row].here");
   const target = (row && find(`[data-key="${key}"]`, row)) || find(`main [data-key="${key}"]`) || find(`[data-key="${key}"]`);
-  if (!target) return false;
-  target.matches("input, textarea") ? (target.focus(), target.select()) : target.click();
+  // What a row hides, such as approving the text as it was while it is being corrected, no key may do either.
+  if (!target || (target.closest("[data-row]") && !target.checkVisibility())) return false;
+  target.matches("input:not([type=checkbox]), textarea") ? (target.focus(), target.select()) : target.click();
   return true;
 }
 

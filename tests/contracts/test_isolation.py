@@ -1,14 +1,9 @@
-"""Nobody learns of what is not his: every verb of every room, asked for another vault's things and for hidden ones.
-
-The tables below are checked against the source: a new verb that is in none of them fails the census.
-"""
+"""Nobody learns of what is not his: every verb of every room, asked for another vault's things and for hidden ones."""
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 import pytest
@@ -17,152 +12,47 @@ from django.db import connection, models
 
 from banks.access import Access
 from banks.models import Agent, ApiKey, Bank, Vault
-from banks.services import agents, audit, banks, keys
-from banks.services.drafts import AgentChanges, AgentDraft, BankChanges, BankDraft, KeyDraft
+from banks.services import agents, banks
+from banks.services.drafts import AgentDraft, BankDraft
 from memories.jobs import JobKind
-from memories.models import Job, Memory
+from memories.models import (
+    Changeset,
+    CleanupPlan,
+    Dream,
+    DuplicatePair,
+    ErasureReceipt,
+    Job,
+    Memory,
+    Session,
+    VaultImport,
+)
 from memories.rules.drafts import MemoryChanges
-from memories.rules.filters import MemoryFilter, Presence, SearchQuery, StatusFilter
 from memories.rules.settings import Level
-from memories.rules.vocabulary import JobState, Relation, Status
-from memories.search import facets, history, listing, predecessors, reading, recall, standing, survey
+from memories.rules.vocabulary import JobState
 from memories.services import (
-    cleanup,
     editing,
+    erasing,
     jobs,
-    lifecycle,
-    linking,
-    meeting,
-    revising,
+    plans,
+    reviewing,
     settings,
-    superseding,
-    writing,
 )
 from memoryhub.lib.errors import HubError
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.sealing import VaultLocked, gate
-from tests.contracts.tree import named, parsed, python_files
-from tests.factories import access_of, draft, make_key, make_vault, operator, remember
-
-ROOMS = ("memories/services", "memories/search", "banks/services")
-HIDDEN = "xylophone"
-EVERYTHING = MemoryFilter(status=StatusFilter.ANY, archived=Presence.ANY)
-LABELS = list(facets.Facet)
-
-type Verb = Callable[[Access, UUID], object]
-EDIT = MemoryChanges.parse({"content": "overwritten"})
-
-MEMORY_BY_ID: dict[str, Verb] = {
-    "update_memory": lambda who, target: editing.update_memory(who, target, EDIT),
-    "restore_version": lambda who, target: editing.restore_version(who, target, 1),
-    "archive_memory": lambda who, target: lifecycle.archive_memory(who, target),
-    "change_status": lambda who, target: lifecycle.change_status(who, target, Status.DISCARD),
-    "supersede_memory": lambda who, target: lifecycle.supersede_memory(who, target, own(who).pk),
-    "write_successor": lambda who, target: writing.write_successor(who, str(target), draft("something else")),
-    "supersede_memory by": lambda who, target: lifecycle.supersede_memory(who, own(who).pk, target),
-    "erase_memory": lambda who, target: lifecycle.erase_memory(who, target),
-    "create_link": lambda who, target: linking.create_link(who, own(who).pk, target, Relation.RELATED),
-    "create_link from": lambda who, target: linking.create_link(who, target, own(who).pk, Relation.RELATED),
-    "locked_memory": lambda who, target: revising.locked_memory(who, target),
-    "check_successor": lambda who, target: superseding.check_successor(who, target),
-    "write_memory": lambda who, target: writing.write_memory(who, draft("new", bank="Work", supersedes=str(target))),
-    "get_memory": lambda who, target: reading.get_memory(who, target),
-    "list_revisions": lambda who, target: reading.list_revisions(who, target),
-    "get_revision": lambda who, target: reading.get_revision(who, target, 1),
-    "list_links": lambda who, target: reading.list_links(who, target),
-    "read_chain": lambda who, target: reading.read_chain(who, target),
-}
-"""Verbs that name a memory: a hidden one must be answered exactly like an unknown one."""
-
-OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
-    "get_job": (Job, lambda who, target: jobs.get_job(who, target)),
-    "retry_job": (Job, lambda who, target: jobs.retry_job(who, target)),
-    "cancel_job": (Job, lambda who, target: jobs.cancel_job(who, target)),
-    "get_agent": (Agent, lambda who, target: agents.get_agent(who, target)),
-    "find_agent": (Agent, lambda who, target: agents.find_agent(who, target)),
-    "update_agent": (Agent, lambda who, target: agents.update_agent(who, target, AgentChanges.parse({"name": "x"}))),
-    "retire_agent": (Agent, lambda who, target: agents.retire_agent(who, target)),
-    "find_bank": (Bank, lambda who, target: banks.find_bank(who, str(target))),
-    "find_banks": (Bank, lambda who, target: banks.find_banks(who, [str(target)])),
-    "get_bank": (Bank, lambda who, target: banks.get_bank(who, target)),
-    "update_bank": (Bank, lambda who, target: banks.update_bank(who, target, BankChanges.parse({"name": "x"}))),
-    "archive_bank": (Bank, lambda who, target: banks.archive_bank(who, target)),
-    "get_key": (ApiKey, lambda who, target: keys.get_key(who, target)),
-    "rotate_key": (ApiKey, lambda who, target: keys.rotate_key(who, target)),
-    "revoke_key": (ApiKey, lambda who, target: keys.revoke_key(who, target)),
-    "create_key": (Bank, lambda who, target: keys.create_key(who, key_draft(banks=[str(target)]))),
-    "create_key for": (Agent, lambda who, target: keys.create_key(who, key_draft(agent=str(target)))),
-    "create_agent": (Bank, lambda who, target: agents.create_agent(who, agent_draft(target))),
-    "write_setting": (Bank, lambda who, target: settings.write_setting(who, Level.BANK, "dedup", False, str(target))),
-    "write_batch": (Bank, lambda who, target: raising(writing.write_batch(who, [draft("x", bank=str(target))]))),
-}
-"""Verbs that name something else of a vault."""
-
-LISTING: dict[str, Callable[[Access], object]] = {
-    "plan_cleanup": lambda who: cleanup.plan_cleanup(who),
-    "count_facets": lambda who: facets.count_facets(who, EVERYTHING, LABELS),
-    "list_memories": lambda who: listing.list_memories(who, EVERYTHING, limit=200),
-    "list_memories by text": lambda who: listing.list_memories(who, MemoryFilter(q=HIDDEN)),
-    "list_memories by phrase": lambda who: listing.list_memories(who, MemoryFilter(q=f'"{HIDDEN}" status:any')),
-    "list_memories by link": lambda who: listing.list_memories(who, MemoryFilter(q="has:links archived:any")),
-    "read_memories": lambda who: reading.read_memories(who, list(Memory.objects.values_list("pk", flat=True)))[0],
-    "search_memories": lambda who: recall.search_memories(who, SearchQuery(query=HIDDEN, threshold=0.0)).hits,
-    "search_memories anywhere": lambda who: (
-        recall.search_memories(
-            who, SearchQuery(query=HIDDEN, threshold=0.0, include_archived=True, status=StatusFilter.ANY)
-        ).hits
-    ),
-    "count_standing": lambda who: standing.count_standing(who, EVERYTHING),
-    "survey_memories": lambda who: survey.survey_memories(who, EVERYTHING, LABELS, {}),
-}
-"""Verbs that show memories: nothing hidden may be in the answer."""
-
-OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
-    "predecessors": lambda who: predecessors.predecessors(who, Memory.objects.values_list("pk", flat=True)),
-    "list_jobs": lambda who: jobs.list_jobs(who),
-    "count_jobs": lambda who: sum(jobs.count_jobs(who).values()),
-    "read_settings": lambda who: settings.read_settings(who),
-    "value_of": lambda who: settings.value_of(who, "content_max_length"),
-    "list_changesets": lambda who: history.list_changesets(who),
-    "list_agents": lambda who: agents.list_agents(who),
-    "list_audit": lambda who: audit.list_audit(who),
-    "list_banks": lambda who: banks.list_banks(who, include_hidden=True),
-    "list_keys": lambda who: keys.list_keys(who),
-    "pick_default": lambda who: banks.pick_default(who, banks.list_banks(who)),
-    "meeting": lambda who: meeting.meeting(who, ["anything"], [b"anything"]),
-}
-"""Verbs that show other things of the whole vault: nothing of another vault may be in the answer."""
-
-STEPS = {
-    "it works on what a verb has already looked up through its Access": (
-        "audit_entry record_audit pick_bank conditions narrowed facets_of labelled matching head_of semantic_leg "
-        "keyword_leg documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
-        "understand understand_text terms_condition"
-    ),
-    "it does the hub's own work for the vault of its job": "embed_memories give_up keep_index",
-    "it has tests of its own, and names nothing by id": (
-        "with_idempotency import_conversations create_bank list_migrations"
-    ),
-}
-
-
-def key_draft(**more: object) -> KeyDraft:
-    return KeyDraft.parse({"name": "k", "scopes": ["memories:read"], **more})
-
-
-def agent_draft(bank: UUID) -> AgentDraft:
-    return AgentDraft.parse({"name": "a", "default_bank": str(bank)})
-
-
-def raising(results: Sequence[object]) -> None:
-    for result in results:
-        if isinstance(result, HubError):
-            raise result
-
-
-def own(who: Access) -> Memory:
-    """A memory the caller may see."""
-    return remember(who, f"own {new_id()}", bank="Work")
+from tests.contracts.answers import words_in
+from tests.contracts.verbs import HIDDEN, LISTING, MEMORY_BY_ID, OF_THE_VAULT, OTHERS_BY_ID, Verb, own
+from tests.factories import (
+    access_of,
+    converse,
+    dreamt_of,
+    make_import,
+    make_key,
+    make_pair,
+    make_vault,
+    operator,
+    remember,
+)
 
 
 @dataclass(frozen=True)
@@ -186,10 +76,26 @@ def hidden(db: None) -> Hidden:
     memory = remember(access, f"the {HIDDEN}", supersedes=str(first.pk), importance=1, session_id=HIDDEN)
     editing.update_memory(access, memory.pk, MemoryChanges.parse({"content": f"the {HIDDEN} now"}))
     settings.write_setting(access, Level.VAULT, "content_max_length", 4_321)
+    session = converse(access, "told", f"about the {HIDDEN}", user_id=HIDDEN)
+    Session.objects.filter(pk=session.pk).update(sid=str(session.pk))  # asked for by either name
     jobs.enqueue_job(access.vault_id, JobKind.EMBED_MEMORIES)
-    job = Job.objects.get(vault=access.vault)
+    job = Job.objects.get(vault=access.vault, kind=JobKind.EMBED_MEMORIES)
     Job.objects.filter(pk=job.pk).update(state=JobState.DEAD)
-    ids = {Job: job.pk, Agent: agent.pk, Bank: bank.pk, ApiKey: key.pk}
+    pair = make_pair(first, memory)
+    rejected = reviewing.reject_draft(access, remember(access, f"a {HIDDEN}?", status="draft").pk)
+    ids = {
+        Changeset: rejected.pk,
+        CleanupPlan: plans.create_plan(access).pk,
+        DuplicatePair: pair.pk,
+        Job: job.pk,
+        Agent: agent.pk,
+        Bank: bank.pk,
+        ApiKey: key.pk,
+        ErasureReceipt: erasing.erase_memory(access, remember(access, f"an erased {HIDDEN}").pk).pk,
+        Session: session.pk,
+        Dream: dreamt_of(access, memory).pk,
+        VaultImport: make_import(access).pk,
+    }
     return Hidden(access.vault, memory, ids)
 
 
@@ -202,25 +108,6 @@ def rows_of(vault: Vault) -> dict[str, list[str]]:
                 cursor.execute(f"SELECT t::text FROM {model._meta.db_table} t WHERE vault_id = %s", [vault.pk])
                 found[model.__name__] = sorted(text for (text,) in cursor.fetchall())
     return found
-
-
-def words_in(value: object) -> Iterator[str]:
-    """Everything an answer says, however deep."""
-    if isinstance(value, models.Model):
-        for field in value._meta.concrete_fields:
-            yield str(getattr(value, field.attname))
-    elif is_dataclass(value) and not isinstance(value, type):
-        for part in fields(value):
-            yield from words_in(getattr(value, part.name))
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield str(key)
-            yield from words_in(inner)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for inner in value:
-            yield from words_in(inner)
-    else:
-        yield str(value)
 
 
 def said_to(who: Access, verb: Verb, target: UUID) -> str:
@@ -276,16 +163,23 @@ def another_agent(access: Access) -> Access:
     return access_of(make_key(access, agent="neighbour")[1])
 
 
+def noted(access: Access, memory: Memory) -> Memory:
+    """The memory, once it stands in a daily note, in the core document and in the diary of a dream."""
+    assert dreamt_of(access, memory).counts["added"] == 1
+    return memory
+
+
 def in_another_bank(access: Access) -> Memory:
-    return remember(access, f"the {HIDDEN}", bank="Health", tags=[HIDDEN], importance=1)
+    return noted(access, remember(access, f"the {HIDDEN}", bank="Health", tags=[HIDDEN], importance=1, confidence=5))
 
 
 def of_nobody(access: Access) -> Memory:
-    return remember(access, f"the {HIDDEN}", bank="Work", tags=[HIDDEN])
+    return noted(access, remember(access, f"the {HIDDEN}", bank="Work", tags=[HIDDEN], confidence=5))
 
 
 def scoped_to_another(access: Access) -> Memory:
-    return remember(access, f"the {HIDDEN}", bank="Work", scope="agent", agent_id="somebody", tags=[HIDDEN])
+    own = {"scope": "agent", "agent_id": "somebody"}
+    return noted(access, remember(access, f"the {HIDDEN}", bank="Work", tags=[HIDDEN], confidence=5, **own))
 
 
 CALLERS = {
@@ -334,24 +228,4 @@ def test_a_forgotten_filter_raises_instead_of_leaking(access, hidden):
                 opened += 1
             except VaultLocked:
                 shut += 1
-    assert (opened, shut) == (1, 2)
-
-
-def verbs() -> set[str]:
-    found = set()
-    for path in python_files(*ROOMS):
-        for node in parsed(path).body:
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                first = node.args.args[0].arg if node.args.args else ""
-                found |= {node.name} if first == "access" else set()
-    assert found, named(python_files(*ROOMS)[0])
-    return found
-
-
-def test_every_verb_is_in_a_table():
-    """S2, S7: a verb nobody asked for hidden things fails here, by name."""
-    tables: list[Mapping[str, Any]] = [MEMORY_BY_ID, OTHERS_BY_ID, LISTING, OF_THE_VAULT]
-    asked = {name.split()[0] for table in tables for name in table}
-    steps = {name for names in STEPS.values() for name in names.split()}
-    assert sorted(verbs() - asked - steps) == []
-    assert sorted((asked | steps) - verbs()) == []
+    assert (opened, shut) == (1, 3)

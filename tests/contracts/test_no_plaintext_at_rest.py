@@ -38,7 +38,7 @@ from memoryhub.lib.sealing import Sealed
 from memoryhub.local.datadir import DataDir, locate
 from tests.brokers import kicks_to, valkey
 from tests.conftest import ApiClient
-from tests.factories import draft, make_key, make_vault, operator, remember, write
+from tests.factories import converse, draft, make_key, make_vault, operator, remember, write
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 COUNT = 200
@@ -117,6 +117,9 @@ def live_through(access: Access, api: ApiClient, words: list[str]) -> None:
         api.send("POST", "/memories/search", {"query": word})
         api.send("GET", f"/memories?q={word}")
     quarrel(access, api, memories, words[100:110])
+    converse(access, "talk", *(f"My secret is {word}." for word in words[110:120]))
+    api.send("POST", "/sessions/talk/messages", {"role": "human", "content": words[120]}, Idempotency_Key=words[120])
+    api.send("POST", "/sessions/talk/extract", {})
     enqueue_job(access.vault_id, JobKind.EMBED_MEMORIES)
 
 

@@ -34,6 +34,7 @@ class Tab:
 
     def __init__(self, context: BrowserContext, root: str) -> None:
         self.context = context
+        self.javascript = True
         self.page: Page = context.new_page()
         self.root = root
         self.complaints: list[str] = []
@@ -73,7 +74,9 @@ def open_tab(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Tab]
         context = chromium.new_context(**options)
         context.set_default_timeout(10_000)
         contexts.append(context)
-        return Tab(context, live_server.url)
+        tab = Tab(context, live_server.url)
+        tab.javascript = options.get("java_script_enabled", True)
+        return tab
 
     yield make
     for context in contexts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,11 +12,16 @@ from django.contrib.auth.models import User
 from banks.access import Access
 from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft
-from memories.models import Job
+from memories.models import Job, Session
+from memories.rules.cleanup import CleanupRule
+from memories.rules.cleanupwishes import CleanupWish
 from memories.rules.drafts import MemoryChanges
 from memories.services.editing import update_memory
+from memories.services.plans import create_plan
+from tests.clusters import old as old_memories
+from tests.clusters import summarise
 from tests.e2e.conftest import Tab
-from tests.factories import make_key, remember
+from tests.factories import archive_together, converse, dreamt_of, make_key, make_pair, remember
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -36,11 +42,25 @@ def pages(access: Access) -> list[str]:
     )  # fmt: skip
     update_memory(access, memory.pk, MemoryChanges(content=EVIL + " again", tags=["<i>"], reason=EVIL))
     remember(access, LONG, status="draft", tags=["t" * 64])
+    remember(access, EVIL + " maybe", status="draft", session_id=EVIL, agent_id=EVIL)
+    more, less = (remember(access, f"{EVIL} is {age}.", dedup=False) for age in (30, 31))
+    make_pair(more, less, differences=["number", "negation"])
+    make_pair(memory, more, kind="contradiction")
     agent = create_agent(access, AgentDraft(name=EVIL[:100], description=EVIL, default_bank="Work"))
     make_key(access, name=EVIL[:100])
-    Job.objects.create(
+    job = Job.objects.create(
         vault=access.vault, kind="embed_memories", state="running", done=1, total=3, error=EVIL, stage="<b>"
     )
+    turns: list[Any] = [
+        EVIL,
+        {"role": "ai", "content": LONG, "tool_calls": [{"id": "a", "name": EVIL[:200], "arguments": EVIL}]},
+    ]
+    session = converse(access, EVIL[:255].replace("/", ""), *turns, user_id=EVIL, task_id=EVIL)
+    Session.objects.filter(pk=session.pk).update(summarized_through=1)
+    for user in ("once", "again"):  # one cluster that was summarised and one that waits
+        old_memories(access, *(f"{EVIL} is {age}, see {LONG}." for age in (40, 41, 42)), user_id=user, tags=["<b>old"])
+        if user == "once":
+            summarise(access)
     one, other = f"memories/{memory.pk}/", f"memories/{old.pk}/"
     lists = [
         "memories/",
@@ -49,9 +69,23 @@ def pages(access: Access) -> list[str]:
         "memories/?q=none",
         "memories/?q=banc%3A%3Cb%3E+created%3A" + "endless" * 40 + "+-tag%3A%3Ci%3E+script",
     ]
-    places = ["", *lists, "memories/new/", one, f"{one}edit/", other, "banks/", "banks/#new", "banks/work/", "agents/"]
-    places += ["agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new", "jobs/", "migrations/", "cleanup/"]
-    places += ["activity/", "connect/", "system/", "memories/none/"]
+    lab = "recall/?q="
+    labs = ["recall/", f"{lab}script", f"{lab}bank:work", f"{lab}endless+%3Cb%3E+banc:x&top_k=x&other.top_k=2"]
+    places = ["", *lists, *labs, "memories/new/", one, f"{one}edit/", f"{one}erase/", other]
+    plan = create_plan(access, CleanupWish.parse({"rules": list(CleanupRule), "query": "archived:any"}))
+    changed = archive_together(access, EVIL + " one", EVIL + " two")
+    places += ["banks/", "banks/#new", "banks/work/", "banks/work/retention/?look=1", "system/", "system/shred/"]
+    places += ["agents/", "agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new"]
+    places += ["jobs/", f"jobs/{job.pk}/", "migrations/", "transfer/", "summaries/"]
+    places += ["activity/changesets/", f"changesets/{changed.pk}/"]
+    places += ["cleanup/", f"cleanup/plans/{plan.pk}/", f"cleanup/plans/{plan.pk}/?view=alike"]
+    places += ["sessions/", f"sessions/{session.pk}/?max_rounds=x", "sessions/?user_id=nobody"]
+    dream = dreamt_of(access, remember(access, f"{EVIL} of old {LONG}", confidence=5))
+    dreamt_of(access, remember(access, f"{EVIL} twice", confidence=5))
+    dreams = "summaries/dreams/"
+    places += ["summaries/daily/", "summaries/core/", "summaries/core/2/", dreams, f"{dreams}{dream.pk}/"]
+    places += ["review/", "review/?source_kind=agent_inferred", "review/duplicates/", "review/contradictions/"]
+    places += ["activity/", "activity/model-calls/", "activity/erasures/", "connect/", "memories/none/"]
     return [f"/{place}" for place in places]
 
 

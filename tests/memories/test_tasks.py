@@ -136,8 +136,8 @@ def test_a_kick_reaches_the_worker(access, remote, broker, tmp_path):
         for job_id in (done.pk, done.pk, memory.pk):
             current_app.send_task(RUN_JOB, args=[str(job_id)])
         write(access, "a submarine")
-        until(lambda: Memory.objects.filter(index_state="ready").count() == 2, log)
-    assert Job.objects.filter(state=JobState.DONE).count() == Job.objects.count() == 2
+        until(lambda: Job.objects.filter(state=JobState.DONE).count() == 2, log)
+    assert Job.objects.count() == Memory.objects.filter(index_state="ready").count() == 2
     assert list(Job.objects.values_list("attempts", flat=True)) == [1, 1]
     assert Embedding.objects.count() == 2
     assert "zeppelin" not in log.read_text()

@@ -9,6 +9,8 @@ from banks.services.agents import create_agent
 from banks.services.banks import create_bank
 from banks.services.drafts import AgentDraft, BankDraft
 from memories.models import Job
+from memories.services.erasing import erase_memory
+from memories.services.plans import create_plan
 from memoryhub.lib import ids
 from tests import factories
 
@@ -22,10 +24,17 @@ def one_of_everything(access: Access) -> dict[str, str]:
     return {
         "memory": str(memory.pk),
         "successor": str(successor.pk),
+        "plan": str(create_plan(access).pk),
+        "changeset": str(factories.archive_together(access, "Something old.").pk),
+        "pair": str(factories.make_pair(memory, successor).pk),
+        "dream": str(factories.dreamt_of(access, memory).pk),
         "bank": str(create_bank(access, BankDraft(name="Attic")).pk),
         "agent": str(create_agent(access, AgentDraft(name="Clerk")).pk),
         "key": str(factories.make_key(access)[0].pk),
         "job": str(Job.objects.create(vault=access.vault, kind="embed_memories", state="dead").pk),
+        "receipt": str(erase_memory(access, factories.remember(access, "Something erased.").pk).pk),
+        "import": str(factories.make_import(access).pk),
+        "session": factories.converse(access, str(ids.new_id()), "Something said.").sid,
     }
 
 
@@ -44,7 +53,13 @@ def foreign(other_access: Access) -> dict[str, str]:
 @pytest.fixture
 def unknown() -> dict[str, str]:
     """Well-formed ids of nothing."""
-    return dict.fromkeys(("memory", "successor", "bank", "agent", "key", "job"), UNKNOWN)
+    return dict.fromkeys(
+        (
+            *("memory", "successor", "pair", "bank", "agent", "key", "job", "session"),
+            *("changeset", "plan", "receipt", "import", "dream"),
+        ),
+        UNKNOWN,
+    )
 
 
 @pytest.fixture

@@ -172,7 +172,8 @@ def test_a_hostile_query(api: ApiClient, path: str):
 @pytest.mark.parametrize("name", [name for name, route in ROUTES.items() if "{" in route.path])
 def test_a_hostile_id(api: ApiClient, name: str):
     route = ROUTES[name]
-    kinds = ("memory", "successor", "bank", "agent", "key", "job")
+    kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "receipt", "import")
+    kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "plan", "receipt")
     known = dict.fromkeys(kinds, "01890000-0000-7000-8000-000000000000") | {"bank": "Work"}
     for identifier in IDS:
         path = filled(route.path, dict.fromkeys(kinds, identifier))
@@ -213,7 +214,7 @@ def test_a_body_that_is_not_said_to_be_json(api: ApiClient, untouched: None, con
 def test_hostile_headers(api: ApiClient, own: dict[str, str], headers: dict[str, str]):
     for method, body in (("GET", None), ("PATCH", {"importance": 4})):
         assert api.send(method, f"/memories/{own['memory']}", body, **headers).status_code < 500
-    assert Memory.objects.count() == 2
+    assert Memory.objects.count() == 3
 
 
 def test_the_words_of_an_error_hold_nothing_of_the_input(api: ApiClient):

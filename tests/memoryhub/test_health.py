@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
@@ -10,8 +12,11 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 
+from memories.search.distribution import forget_counts
 from memoryhub import health
+from memoryhub.env import BASE_DIR
 from memoryhub.lib import broker
+from memoryhub.lib.ids import new_id
 from memoryhub.lib.metrics import exposition
 from tests.conftest import ApiClient
 
@@ -98,6 +103,39 @@ def test_metrics_name_routes_and_no_ids(api: ApiClient):
 
 
 def test_metrics_add_up_over_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """With PROMETHEUS_MULTIPROC_DIR the numbers come from the files of all processes, not from this one alone."""
+    """MET-02…06, MET-09: with PROMETHEUS_MULTIPROC_DIR the numbers come from the files of all processes."""
+    script = (
+        "from memoryhub.lib.metrics import EXTRACTION_SHORTCUTS, GUARD_ACTIVATIONS, LLM_CALLS_SKIPPED, "
+        "MEMORIES_PRUNED, MEMORIES_SUMMARIZED\n"
+        "EXTRACTION_SHORTCUTS.inc()\nMEMORIES_SUMMARIZED.inc()\nMEMORIES_PRUNED.labels('fifo').inc()\n"
+        "GUARD_ACTIVATIONS.labels('chat').inc()\nLLM_CALLS_SKIPPED.labels('extract', 'guard_open').inc()\n"
+    )
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
-    assert exposition() == b""
+    assert b"extraction_shortcuts" not in exposition()
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", script], check=True, cwd=BASE_DIR)
+    text = exposition({"General": 3}).decode()
+    for line in (
+        "extraction_shortcuts_total 2.0",
+        "memories_summarized_total 2.0",
+        'memories_pruned_total{strategy="fifo"} 2.0',
+        'error_guard_activations_total{service="chat"} 2.0',
+        'llm_calls_skipped_total{purpose="extract",reason="guard_open"} 2.0',
+        'memory_bank_distribution{bank="General"} 3.0',
+    ):
+        assert line in text
+
+
+def test_the_store_is_counted_by_bank_and_never_by_user(api: ApiClient):
+    """MET-01, MET-08: a bank somebody named says something about its vault."""
+    api.send("POST", "/banks", {"name": "Swordfish"})
+    for bank in ("Work", "Work", "Swordfish"):
+        written = {"content": f"New {new_id()}", "bank": bank, "user_id": "mackerel", "dedup": False}
+        api.send("POST", "/memories", written)
+    forget_counts()
+    text = api.get("/metrics").content.decode()
+    assert 'memory_bank_distribution{bank="Work"} 2.0' in text
+    assert 'memory_bank_distribution{bank="other"} 1.0' in text
+    assert 'memory_bank_distribution{bank="Health"} 0.0' in text
+    assert "Swordfish" not in text
+    assert "mackerel" not in text

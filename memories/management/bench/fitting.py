@@ -52,8 +52,8 @@ def _sample(examination: Examination, question: Asked) -> Sample | None:
     understood = understand(question.access, query_of(question))
     if understood is None:
         return None
-    memories, legs = weighed(understood, ask_legs(understood, SearchAnswer()))
-    turns = [examination.turns[memory_id] for memory_id in memories]
+    pool, legs = weighed(understood, ask_legs(understood, SearchAnswer()))
+    turns = [examination.turns[memory_id] for memory_id in pool.memories]
     numbers = {turn: number for number, turn in enumerate([*question.evidence, *dict.fromkeys(turns)])}
     names = {turn: number for turn, number in numbers.items() if turn in question.evidence}
     return Sample(

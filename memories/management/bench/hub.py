@@ -1,10 +1,9 @@
-"""The hub that is measured: a throwaway one of the bench's own, or one somebody points at."""
+"""The hub that is measured: one of the bench's own, thrown away or kept, or one somebody points at."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -22,8 +21,10 @@ from memories.management.bench.client import BenchFailed
 from memoryhub.env import BASE_DIR
 from memoryhub.local.datadir import locate
 from memoryhub.local.processes import Child, Command, start
+from memoryhub.local.store import discard
 
-READY_WITHIN = 120.0
+#: A kept store may have to migrate a million rows first.
+READY_WITHIN = 600.0
 NOT_ITS_OWN = ("DATABASE_URL", "BROKER_URL", "MEMORYHUB_DATA")
 # Requests are counted as always, but a bench would reach the usual limits within seconds.
 UNHINDERED = {"MEMORYHUB_RATE_LIMIT_READS": "1000000", "MEMORYHUB_RATE_LIMIT_WRITES": "1000000"}
@@ -48,34 +49,52 @@ def throwaway_hub(*options: str) -> Iterator[Hub]:
 
     Raises BenchFailed when it does not start.
     """
-    folder = Path(tempfile.mkdtemp(prefix="memoryhub-bench-"))
-    data = folder / "data"
-    command = Command(
-        name="hub",
-        words=[sys.executable, str(BASE_DIR / "manage.py"), "up", f"--port={_free_port()}", f"--data={data}", *options],
-        log=folder / "hub.log",
-        environment={name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN} | UNHINDERED,
-        stop_signal=signal.SIGINT,
-        patience=30.0,
-    )
-    child = start(command)
-    storage = [str(folder)]
-    try:
-        bootstrap = _wait_until_ready(child, data / "bootstrap.json")
-        storage += bootstrap["storage"]
-        yield Hub(
-            url=bootstrap["url"].rstrip("/"),
-            key=bootstrap["api_key"],
-            username=bootstrap["admin_username"],
-            password=bootstrap["admin_password"],
-            database_url=locate(data).database_url,
-            data=data,
-            process=child.process.pid,
+    with throwaway_folder() as data, hub_at(data, *options) as hub:
+        yield hub
+
+
+@contextmanager
+def throwaway_folder() -> Iterator[Path]:
+    """A folder for a hub's data, gone with all a hub put there or elsewhere for it when the block ends."""
+    with tempfile.TemporaryDirectory(prefix="memoryhub-bench-") as folder:
+        data = Path(folder) / "data"
+        try:
+            yield data
+        finally:
+            if data.exists():
+                discard(locate(data))
+
+
+@contextmanager
+def hub_at(data: Path, *options: str) -> Iterator[Hub]:
+    """The hub of a data folder, made when there is none, on a free port until the block ends; the data stays.
+
+    Raises BenchFailed when it does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="memoryhub-bench-") as folder:
+        words = [sys.executable, str(BASE_DIR / "manage.py"), "up", f"--port={_free_port()}", f"--data={data}"]
+        command = Command(
+            name="hub",
+            words=[*words, *options],
+            log=Path(folder) / "hub.log",
+            environment={name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN} | UNHINDERED,
+            stop_signal=signal.SIGINT,
+            patience=60.0,
         )
-    finally:
-        child.stop()
-        for path in storage:
-            shutil.rmtree(path, ignore_errors=True)
+        child = start(command)
+        try:
+            bootstrap = _wait_until_ready(child, data / "bootstrap.json")
+            yield Hub(
+                url=bootstrap["url"].rstrip("/"),
+                key=bootstrap["api_key"],
+                username=bootstrap["admin_username"],
+                password=bootstrap["admin_password"],
+                database_url=locate(data).database_url,
+                data=data,
+                process=child.process.pid,
+            )
+        finally:
+            child.stop()
 
 
 def resident_megabytes(process: int) -> dict[str, float]:

@@ -5,26 +5,24 @@ from __future__ import annotations
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
-import psycopg
-
 from memories.management.bench.client import HubClient
 from memories.management.bench.hub import Hub, processor_seconds, resident_megabytes
+from memories.management.bench.layout import Layout
 from memories.management.bench.load import BATCH
 from memories.management.bench.words import Author
-from memories.models import Embedding, VaultSpace
 
 type Numbers = dict[str, float]
 
 WARM_UP = 10
 CLIENTS = 4
 BATCHES = 6
-NEIGHBOURS = 100
 LISTS = {
     "list.page": "limit=50",
     "list.filtered": "limit=50&bank=Work&type=fact&min_importance=3",
@@ -38,20 +36,36 @@ class Bench:
     """A hub with a filled vault, and how much to ask of it."""
 
     hub: Hub
-    author: Author
-    memories: int
+    layout: Layout
     requests: int
     next_number: int
     """The first memory number not used yet, so that what is written is new and not a duplicate."""
+    keys: Sequence[str]
+    """A key for each vault, in their order."""
+
+    @cached_property
+    def author(self) -> Author:
+        """Who wrote what is in the vaults."""
+        return Author(self.layout.seed)
 
     def client(self) -> HubClient:
-        return HubClient(self.hub.url, self.hub.key)
+        """Speaks to the first vault."""
+        return HubClient(self.hub.url, self.keys[0])
+
+    def questions(self, count: int, purpose: str) -> Iterator[str]:
+        """Questions about memories of the first vault; another purpose asks others."""
+        dice = random.Random(f"{self.layout.seed}:{purpose}")
+        return (self.question(0, dice) for _ in range(count))
+
+    def question(self, vault: int, dice: random.Random) -> str:
+        """A question about some memory of a vault."""
+        return self.author.question(vault * self.layout.memories + dice.randrange(self.layout.memories))
 
 
 def measure_floor(bench: Bench) -> Numbers:
     """The cheapest request there is: what HTTP and this client cost by themselves."""
     with bench.client() as client:
-        return _latencies("floor", (client.get("/health/live").seconds for _ in range(bench.requests)))
+        return latencies("floor", (client.get("/health/live").seconds for _ in range(bench.requests)))
 
 
 def measure_write(bench: Bench) -> Numbers:
@@ -59,7 +73,7 @@ def measure_write(bench: Bench) -> Numbers:
     one, four, batches = _split(bench)
     outcomes: list[str] = []
     with bench.client() as client:
-        numbers = _with_computing(bench, "write.one", _writes(client, bench.author, one, outcomes))
+        numbers = with_computing(bench, "write.one", _writes(client, bench.author, one, outcomes))
         numbers |= _crowd(bench, four, outcomes)
         rates = list(_batch_rates(client, bench.author, batches))
     return numbers | {
@@ -69,20 +83,6 @@ def measure_write(bench: Bench) -> Numbers:
     }
 
 
-def measure_search(bench: Bench) -> Numbers:
-    """Searches for memories that are there, with every stage on, and the bare neighbour query on the same rows."""
-    dice = random.Random(bench.author.seed)
-    questions = [bench.author.question(dice.randrange(bench.memories)) for _ in range(bench.requests)]
-    with bench.client() as client:
-        answers = (client.post("/api/v1/memories/search", {"query": text, "top_k": 10}) for text in questions)
-        numbers = _with_computing(bench, "search", (answer.seconds for answer in answers))
-    if bench.hub.database_url:
-        bare = _latencies("neighbours", neighbour_queries(bench.hub.database_url, min(bench.requests, 200)))
-        ratio = numbers["search.p50_ms"] / bare["neighbours.p50_ms"]
-        numbers |= bare | {"search.times_neighbours": ratio}
-    return numbers
-
-
 def measure_list(bench: Bench) -> Numbers:
     """The list as a browser asks for it: a page, filtered, with facets, by text, and far down."""
     rounds = max(bench.requests // 4, 5)
@@ -90,8 +90,8 @@ def measure_list(bench: Bench) -> Numbers:
     with bench.client() as client:
         for name, query in LISTS.items():
             answers = (client.get(f"/api/v1/memories?{query}") for _ in range(rounds))
-            numbers |= _latencies(name, (answer.seconds for answer in answers), warm_up=3)
-        return numbers | _latencies("list.next_pages", islice(_following(client), rounds), warm_up=0)
+            numbers |= latencies(name, (answer.seconds for answer in answers), warm_up=3)
+        return numbers | latencies("list.next_pages", islice(_following(client), rounds), warm_up=0)
 
 
 def measure_memory(bench: Bench) -> Numbers:
@@ -101,49 +101,12 @@ def measure_memory(bench: Bench) -> Numbers:
     return {f"memory.{kind}_mb": size for kind, size in resident_megabytes(bench.hub.process).items()}
 
 
-MEASURES: dict[str, Callable[[Bench], Numbers]] = {
-    "write": measure_write,
-    "search": measure_search,
-    "list": measure_list,
-}
-
-
-def neighbour_queries(database_url: str, count: int) -> Iterator[float]:
-    """Seconds of the top-100 nearest-neighbour query in SQL and nothing else, for vectors of the largest vault.
-
-    Through the vault's HNSW index where it has one, as a search would, otherwise by exact scan.
-    """
-    vectors, places = Embedding._meta.db_table, VaultSpace._meta.db_table
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        largest = f"SELECT vault_id, space_id FROM {vectors} GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT 1"
-        place = connection.execute(
-            f"SELECT vault_id, space_id, has_graph FROM {places} WHERE (vault_id, space_id) = ({largest})"
-        ).fetchone()
-        if place is None:
-            return
-        vault, space, has_graph = place
-        sample = (
-            f"SELECT vector::text, vector_dims(vector) FROM {vectors} WHERE vault_id = %s ORDER BY random() LIMIT %s"
-        )
-        asked = connection.execute(sample, (vault, count)).fetchall()
-        kind = f"halfvec({asked[0][1]})" if has_graph else "halfvec"
-        query = (
-            f"SELECT memory_id FROM {vectors} WHERE vault_id = '{vault}' AND space_id = '{space}'"
-            f" {'AND NOT in_tail' if has_graph else ''} ORDER BY vector::{kind} <=> %s::{kind} LIMIT {NEIGHBOURS}"
-        )
-        connection.execute(f"SET hnsw.ef_search = {NEIGHBOURS}")
-        for vector, _ in asked:
-            started = time.perf_counter()
-            connection.execute(query, (vector,)).fetchall()
-            yield time.perf_counter() - started
-
-
 def _split(bench: Bench) -> tuple[range, range, range]:
     """Fresh memory numbers for the three parts of the write measurement."""
     first = bench.next_number
     second = first + bench.requests + WARM_UP
     third = second + bench.requests
-    return range(first, second), range(second, third), range(third, third + BATCHES * min(BATCH, bench.memories))
+    return range(first, second), range(second, third), range(third, third + BATCHES * min(BATCH, bench.layout.memories))
 
 
 def _crowd(bench: Bench, numbers: range, outcomes: list[str]) -> Numbers:
@@ -157,7 +120,7 @@ def _crowd(bench: Bench, numbers: range, outcomes: list[str]) -> Numbers:
     with ThreadPoolExecutor(CLIENTS) as pool:
         seconds = [each for taken in pool.map(share, range(CLIENTS)) for each in taken]
     rate = len(seconds) / (time.perf_counter() - started)
-    return _latencies("write.four", seconds, warm_up=0) | {"write.four.per_second": rate}
+    return latencies("write.four", seconds, warm_up=0) | {"write.four.per_second": rate}
 
 
 def _writes(client: HubClient, author: Author, numbers: Iterable[int], outcomes: list[str]) -> Iterator[float]:
@@ -184,16 +147,16 @@ def _following(client: HubClient) -> Iterator[float]:
         path = f"/api/v1/memories?limit=50&cursor={page['next_cursor']}" if page["next_cursor"] else None
 
 
-def _with_computing(bench: Bench, name: str, seconds: Iterable[float]) -> Numbers:
+def with_computing(bench: Bench, name: str, seconds: Iterable[float]) -> Numbers:
     """Latencies, and the milliseconds web and database computed for one request."""
     before = processor_seconds(bench.hub.process) if bench.hub.process else {}
     taken = list(seconds)
     after = processor_seconds(bench.hub.process) if bench.hub.process else {}
     spent = {f"{name}.{kind}_cpu_ms": (after[kind] - before[kind]) / len(taken) * 1000 for kind in before}
-    return _latencies(name, taken) | spent
+    return latencies(name, taken) | spent
 
 
-def _latencies(name: str, seconds: Iterable[float], warm_up: int = WARM_UP) -> Numbers:
+def latencies(name: str, seconds: Iterable[float], warm_up: int = WARM_UP) -> Numbers:
     """p50 and p95 in milliseconds; the first calls are made and not counted."""
     taken = sorted(list(seconds)[warm_up:])
     if not taken:

@@ -22,17 +22,17 @@ from memoryhub.env import BASE_DIR
 from memoryhub.lib.sealing import gate
 
 
-def measure_recall_elsewhere(words: Sequence[str]) -> None:
+def measure_elsewhere(what: str, words: Sequence[str] = ()) -> None:
     """The same command in a throwaway hub of its own. Raises BenchFailed when it fails there."""
     with throwaway_hub("--no-worker") as hub:
         environment = {name: value for name, value in os.environ.items() if name not in NOT_ITS_OWN}
         done = subprocess.run(
-            [sys.executable, str(BASE_DIR / "manage.py"), "bench", "recall", "--here", *words],
+            [sys.executable, str(BASE_DIR / "manage.py"), "bench", what, "--here", *words],
             env=environment | {"MEMORYHUB_DATA": str(hub.data)},
             check=False,
         )
     if done.returncode:
-        raise BenchFailed("The questions could not be asked; see above.")
+        raise BenchFailed("That could not be measured; see above.")
 
 
 def measure_recall(files: Sequence[Path], *, together: bool, fitting: bool, console: Console) -> str:

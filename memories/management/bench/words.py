@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import random
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -67,8 +68,14 @@ TYPES = ("fact", "preference", "episodic", "task", "skill", "constraint", "corre
 TYPE_WEIGHTS = (45, 20, 18, 8, 4, 3, 2)
 SOURCES = ("user_stated", "agent_inferred", "tool_output", "import")
 LEXICON = 20_000
+SAMPLE = 2_000
 DAYS = 730
 LAST_DAY = dt.datetime(2026, 6, 30, tzinfo=dt.UTC)
+
+
+def session_of(number: int) -> str:
+    """The conversation memory ``number`` belongs to; twenty-five follow each other in one."""
+    return f"session-{number // 25}"
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class Author:
             "entities": entities,
             "tags": sorted({bank.lower(), dice.choice(COMMON)}),
             "user_id": f"user-{min(dice.randrange(20), dice.randrange(20)):02}",
-            "session_id": f"session-{number // 25}",
+            "session_id": session_of(number),
             "source_kind": dice.choice(SOURCES),
             "created_at": (LAST_DAY - dt.timedelta(minutes=dice.randrange(DAYS * 1440))).isoformat(),
         }
@@ -113,6 +120,13 @@ class Author:
         telling = [word for word in words if len(word) > 5]
         dice = random.Random(f"{self.seed}:question:{number}")
         return " ".join(dice.sample(telling, k=min(len(telling), dice.randint(3, 6))))
+
+    def commonest(self, count: int) -> list[str]:
+        """The words that are in the most memories, the most frequent first."""
+        held: Counter[str] = Counter()
+        for number in range(SAMPLE):
+            held.update({word.strip(".,:;").casefold() for word in str(self.memory(number)["content"]).split()})
+        return [word for word, _ in held.most_common() if word.isalpha() and len(word) > 2][:count]
 
     def _text(self, dice: random.Random, bank: str) -> tuple[str, list[str]]:
         slots = self._slots(dice, bank)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand
 
 from memories.management.demo.loading import choose_vault, is_told, tell
+from memories.management.demo.nights import dream_of_talks
 from memories.management.operator import open_vault
 from memoryhub.lib.sealing import gate
 
@@ -35,4 +36,5 @@ class Command(BaseCommand):
                 self.stdout.write(f"The vault “{vault.name}” holds the sample memories already; nothing was changed.")
                 return
             count = tell(vault)
+            dream_of_talks(vault)
         self.stdout.write(f"{count} sample memories are in the vault “{vault.name}”.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.commands.migrate import Command as Migrate
 
+from banks.services.sealguard import guard_sealed_tables
 from memories.services.ledger import AppliedMigration, record_migrations
 
 
@@ -17,6 +18,7 @@ class Command(Migrate):
         self.applied: list[AppliedMigration] = []
         try:
             super().handle(*args, **options)
+            guard_sealed_tables()
         finally:
             # Also when a later step failed: those before it are there to stay, each in a transaction of its own.
             record_migrations(self.applied)

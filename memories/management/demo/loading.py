@@ -16,13 +16,18 @@ from banks.services.drafts import AgentDraft, KeyDraft
 from banks.services.keys import create_key
 from banks.services.vaults import create_vault
 from memories.management.demo.story import PERSON, PREFIX, Item, Story, read_story
+from memories.management.demo.talks import read_talks
 from memories.models import Memory
+from memories.rules.cleanup import CLUSTERING, SEED_RULES
+from memories.rules.cleanupwishes import CleanupWish
 from memories.rules.drafts import MemoryChanges
 from memories.rules.limits import BATCH_MAX
 from memories.rules.vocabulary import Status
 from memories.services.editing import update_memory
 from memories.services.lifecycle import archive_memory, change_status
 from memories.services.linking import create_link
+from memories.services.plans import create_plan
+from memories.services.sessions import add_messages
 from memories.services.writing import write_batch, write_memory
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import HubError
@@ -78,6 +83,9 @@ class _Telling:
         for bank, item in self.story.successors():
             self._succeed(bank, item)
         self._decide()
+        for talk in read_talks():
+            add_messages(self.voices[talk.by], talk.sid, talk.to_part(self.today))
+        create_plan(self.voices[PERSON], CleanupWish(rules=[*SEED_RULES, *CLUSTERING]))
         return len(self.ids)
 
     def _open_banks(self) -> None:

@@ -164,5 +164,5 @@ class Story:
 def read_story() -> Story:
     """The story as its files tell it."""
     frame = _Frame.model_validate(json.loads((FOLDER / "story.json").read_text()))
-    names = sorted(path for path in FOLDER.glob("*.json") if path.name != "story.json")
+    names = sorted(path for path in FOLDER.glob("*.json") if path.name not in {"story.json", "talk.json"})
     return Story(frame, tuple(_BankFile.model_validate(json.loads(path.read_text())) for path in names))

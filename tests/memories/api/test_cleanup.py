@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from memories.services.running import run_job
 from tests.conftest import ApiClient
 from tests.memories.api.test_memories import write
 
@@ -28,10 +29,25 @@ def test_a_dry_run_names_candidates_and_changes_nothing(api: ApiClient):
     assert api.send("GET", "/memories?archived=any&sort=created_at").content == before
 
 
-def test_rules_can_be_chosen_and_applying_is_refused(api: ApiClient):
+def test_rules_can_be_chosen(api: ApiClient):
     assert api.send("POST", "/cleanup", {"rules": ["superseded"]}).json()["count"] == 0
     wrong: list[dict[str, Any]] = [{"rules": []}, {"rules": ["everything"]}, {"dry_run": "yes"}, {"force": True}]
     for body in wrong:
         assert api.send("POST", "/cleanup", body).status_code == 422
+
+
+def test_one_call_archives_what_it_would_name(api: ApiClient):
+    """CLN-08: the same memories at the same instant; above the cap it asks for a plan."""
+    old = (datetime.now(UTC) - timedelta(days=60)).isoformat()
+    stale = write(api, "A chat long ago.", type="episodic", importance=1, created_at=old)
     refused = api.send("POST", "/cleanup", {"dry_run": False})
-    assert (refused.status_code, refused.json()["code"]) == (422, "dry_run_only")
+    assert (refused.status_code, refused.json()["code"]) == (409, "plan_above_cap")
+    assert api.send("GET", f"/cleanup/plans/{refused.json()['plan_id']}").json()["state"] == "ready"
+    for number in range(4):
+        write(api, f"Locker {number} is taken.")
+    started = api.send("POST", "/cleanup", {"dry_run": False})
+    assert (started.status_code, started.json()["state"]) == (202, "applying")
+    run_job(started.json()["job_id"])
+    assert (
+        api.send("GET", f"/memories/{stale['id']}").json()["archived_reason"] == "clean-up: stale_episodic, low_stale"
+    )

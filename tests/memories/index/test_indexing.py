@@ -13,7 +13,7 @@ from memories.rules.filters import MemoryFilter, SearchQuery
 from memories.search.listing import list_memories
 from memories.search.recall import search_memories
 from memories.services.editing import update_memory
-from memories.services.lifecycle import erase_memory
+from memories.services.erasing import erase_memory
 from memories.services.writing import WriteResult, write_batch
 from tests.factories import draft, operator, remember
 

@@ -9,13 +9,21 @@ from uuid import UUID
 
 import pytest
 
-from memories.rules.cleanup import CleanupRule, Subject, Thresholds, count_by_reason, judge, reasons_to_archive
+from memories.rules.cleanup import (
+    SEED_RULES,
+    CleanupRule,
+    Subject,
+    Thresholds,
+    Verdict,
+    count_by_reason,
+    reasons_to_archive,
+)
 from memories.rules.vocabulary import IndexState, MemoryType
 
 NOW = dt.datetime(2026, 11, 21, 12, 0, tzinfo=dt.UTC)
 FRESH = Subject(UUID(int=1), MemoryType.FACT, 3, NOW, NOW)
 DAY, SECOND = dt.timedelta(days=1), dt.timedelta(seconds=1)
-EPISODIC, LOW, FAILED, GONE = CleanupRule
+EPISODIC, LOW, FAILED, GONE = SEED_RULES
 
 
 def aged(age: dt.timedelta, unchanged: dt.timedelta | None = None, **more: Any) -> Subject:
@@ -72,9 +80,9 @@ ALL_FOUR = aged(90 * DAY, type=MemoryType.EPISODIC, importance=1, index_state=In
 
 def test_a_memory_of_several_rules_is_one_candidate():
     """CLN-08: counted once, with all its reasons."""
-    verdicts = judge([FRESH, ALL_FOUR], NOW)
-    assert [(verdict.id, verdict.reasons) for verdict in verdicts] == [(ALL_FOUR.id, (EPISODIC, LOW, FAILED, GONE))]
-    assert count_by_reason(verdicts) == dict.fromkeys(
+    reasons = reasons_to_archive(ALL_FOUR, NOW)
+    assert reasons == (EPISODIC, LOW, FAILED, GONE)
+    assert count_by_reason([Verdict(ALL_FOUR.id, reasons)]) == dict.fromkeys(
         ("stale_episodic", "low_stale", "failed_indexing", "superseded"), 1
     )
 
@@ -85,7 +93,7 @@ def test_protected_and_archived_memories_are_never_candidates(spared: dict[str, 
     assert reasons_to_archive(replace(ALL_FOUR, **spared), NOW) == ()
 
 
-@pytest.mark.parametrize("rule", CleanupRule)
+@pytest.mark.parametrize("rule", SEED_RULES)
 def test_rules_can_be_chosen(rule: CleanupRule):
     assert reasons_to_archive(ALL_FOUR, NOW, rules=[rule]) == (rule,)
     assert reasons_to_archive(ALL_FOUR, NOW, rules=[]) == ()
@@ -99,8 +107,28 @@ def test_thresholds_can_be_changed():
     assert reasons_to_archive(memory, NOW, week) == (EPISODIC, LOW)
 
 
-def test_the_same_moment_gives_the_same_answer():
-    """CLN-08: a dry run and a real run at one instant choose the same."""
-    memories = [replace(ALL_FOUR, id=UUID(int=number), protected=number % 3 == 0) for number in range(30)]
-    assert judge(memories, NOW) == judge(memories, NOW)
-    assert len(judge(memories, NOW)) == 20
+@pytest.mark.parametrize(("expires_in", "named"), [(None, False), (SECOND, False), (0 * SECOND, True), (-SECOND, True)])
+def test_expired(expires_in: dt.timedelta | None, named: bool):
+    """STA-09: at its last moment recall has let go of it already."""
+    memory = replace(FRESH, expires_at=None if expires_in is None else NOW + expires_in)
+    assert bool(reasons_to_archive(memory, NOW, rules=[CleanupRule.EXPIRED])) is named
+
+
+@pytest.mark.parametrize(
+    ("age", "recalled", "named"), [(90 * DAY, False, False), (90 * DAY + SECOND, False, True), (999 * DAY, True, False)]
+)
+def test_never_recalled(age: dt.timedelta, recalled: bool, named: bool):
+    memory = aged(age, recalled=recalled)
+    assert bool(reasons_to_archive(memory, NOW, rules=[CleanupRule.NEVER_RECALLED])) is named
+
+
+@pytest.mark.parametrize("rule", [rule for rule in CleanupRule if rule not in SEED_RULES])
+def test_everything_else_is_opted_in(rule: CleanupRule):
+    """DESIGN §8: without rules, the seed's four."""
+    everything = aged(91 * DAY, expires_at=NOW - DAY, named=frozenset(CleanupRule))
+    assert rule not in reasons_to_archive(everything, NOW)
+    assert reasons_to_archive(everything, NOW, rules=[rule]) == (rule,)
+
+
+def test_what_a_person_exempted_is_not_named_by_that_rule_again():
+    assert reasons_to_archive(replace(ALL_FOUR, exempt=frozenset({LOW})), NOW) == (EPISODIC, FAILED, GONE)

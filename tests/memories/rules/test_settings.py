@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memories.rules.layers import INFO, SettingInfo, SettingInvalid, check_setting
-from memories.rules.settings import ORDERED, OTHER_NAMES, PRESETS, Level, Settings
+from memories.rules.presets import ORDERED, OTHER_NAMES, PRESETS
+from memories.rules.settings import Level, Settings
 
 # The table of the requirements: name there → default there. What is not a setting of the hub is explained below.
 SEED: dict[str, Any] = {

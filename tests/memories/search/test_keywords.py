@@ -13,6 +13,7 @@ from memories.index.compaction import compact_chunk
 from memories.models import Memory, MemoryIndex
 from memories.rules.bm25 import bm25, corpus_of, idf
 from memories.rules.filters import MemoryFilter
+from memories.search import keywords
 from memories.search.candidates import allowed
 from memories.search.filtering import matching
 from memories.search.keywords import KeywordHits, keyword_leg
@@ -24,7 +25,16 @@ from tests.factories import draft, remember
 WORDS = (
     "tea coffee harbour zeppelin Oslo meeting deploy server red green blue invoice 2024 v2.1 Grüße 東京都 don't".split()
 )
-QUESTIONS = ["tea", "zeppelin in Oslo", "deploy the server v2.1", "東京", "tea tea tea", "nowhere tea", "Grüße don't"]
+QUESTIONS = [
+    "tea",
+    "zeppelin in Oslo",
+    "deploy the server v2.1",
+    "東京",
+    "tea tea tea",
+    "nowhere tea",
+    "Grüße don't",
+    " ".join(WORDS),
+]
 
 
 def corpus(size: int = 60) -> list[str]:
@@ -99,6 +109,21 @@ def test_a_memory_counts_as_its_best_unit(access, packed):
         assert expected
 
 
+def test_the_commonest_words_of_a_large_vault_propose_nobody(access, monkeypatch):
+    """SRC-03: what is read is bounded, rarest words first, of one word what was written last; weights stay exact."""
+    quasar = remember(access, "tea and a quasar").pk
+    texts = written(access)
+    access.vault.next_doc_no = 10_000
+    assert compact_chunk(access.vault_id, 0) == len(texts)
+    tea, both = hits(access, "tea"), hits(access, "tea quasar")
+    assert len(both.found) == len(tea.found) > 1
+    monkeypatch.setattr(keywords, "POSTINGS_MAX", 1)
+    few = hits(access, "tea quasar")
+    assert list(few.found) == [quasar]
+    assert few.corpus == both.corpus
+    assert hits(access, "tea").found == tea.found
+
+
 def test_what_words_weigh_is_handed_on(access):
     """SRC-03: what is scored later, over windows, is scored with the same weights."""
     texts = written(access)
@@ -148,3 +173,13 @@ def test_the_index_holds_no_word(access):
     terms = [set(MemoryIndex.objects.get(memory=memory).terms) for memory in (first, second)]
     assert len(terms[0] & terms[1]) == 1
     assert all(-(2**63) <= term < 2**63 for term in terms[0])
+
+
+@pytest.mark.parametrize(
+    ("seen", "passed", "more"),
+    [(125, 99, 100), (125, 50, 156), (125, 5, 1_000), (125, 0, 1_000), (1_125, 45, 1_718)],
+    ids=["nearly all", "half", "few", "none", "few for the second time"],
+)
+def test_the_next_look_goes_as_far_as_the_filters_make_it(seen, passed, more):
+    """SRC-18: sized by what passed so far and a quarter more, within bounds."""
+    assert keywords._more(seen, passed, 100) == more

@@ -11,6 +11,7 @@ from banks.models import Vault
 from memories.index.spaces import active_space
 from memories.models import Embedding, Memory, VaultSpace
 from memories.rules.filters import MemoryFilter
+from memories.search import meaning
 from memories.search.candidates import allowed
 from memories.search.filtering import matching
 from memories.search.meaning import Nearest, semantic_leg
@@ -22,12 +23,19 @@ from tests.factories import remember
 DIMENSIONS = 256
 
 
-def ask(access: Access, vector: object, floor: float = 0.0, limit: int = 50, wanted: MemoryFilter | None = None):
+def ask(
+    access: Access,
+    vector: object,
+    floor: float = 0.0,
+    limit: int = 50,
+    wanted: MemoryFilter | None = None,
+    has_graph: bool = False,
+):
     space = active_space(access.vault_id)
     rows = allowed(matching(access, wanted or MemoryFilter()))
     assert space is not None
     assert rows is not None
-    return semantic_leg(access, rows, Nearest(space.space_id, list(np.asarray(vector)), floor, limit))
+    return semantic_leg(access, rows, Nearest(space.space_id, list(np.asarray(vector)), floor, limit, has_graph))
 
 
 def embed(text: str) -> np.ndarray:
@@ -88,8 +96,12 @@ def synthetic(access: Access, count: int) -> tuple[list[Memory], np.ndarray]:
 
 
 @pytest.mark.parametrize("floor", [-1.0, 0.05])
-def test_a_selective_filter_finds_what_an_unlimited_scan_would(access, floor):
+@pytest.mark.parametrize(
+    ("has_graph", "few"), [(False, 0), (True, meaning.FEW), (True, -1)], ids=["small vault", "few pass", "many pass"]
+)
+def test_a_selective_filter_finds_what_an_unlimited_scan_would(access, monkeypatch, has_graph, few, floor):
     """SRC-18: with more vectors than are looked at first, all that pass are found, with their cosines."""
+    monkeypatch.setattr(meaning, "FEW", few)
     count = max(2_000, 2 * NEAREST_LOOKED_AT)
     memories, vectors = synthetic(access, count)
     question = np.ones(DIMENSIONS, np.float32) / np.sqrt(DIMENSIONS)
@@ -97,7 +109,7 @@ def test_a_selective_filter_finds_what_an_unlimited_scan_would(access, floor):
     cosines = halves @ question / np.linalg.norm(halves, axis=1)
     rare = {memory.pk: float(cosine) for memory, cosine in zip(memories, cosines, strict=True) if memory.tags}
     expected = sorted((pk for pk in rare if rare[pk] >= floor), key=lambda pk: -rare[pk])
-    found = ask(access, question, floor, limit=200, wanted=MemoryFilter(tag=["rare"]))
+    found = ask(access, question, floor, limit=200, wanted=MemoryFilter(tag=["rare"]), has_graph=has_graph)
     assert set(found) == set(expected)
     assert len(found) > 5
     for pk, cosine in found.items():

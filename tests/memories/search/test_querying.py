@@ -233,7 +233,7 @@ class TestPhrases:
 
     def test_a_text_that_does_not_open_is_passed_over(self, access: Access):
         remember(access, "Red wine.")
-        broken = remember(access, "Red wine too.")
+        broken = remember(access, "Red wine too.", dedup=False)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE memories_memory SET content = '\\x00' WHERE id = %s", [broken.pk])
         assert found(access, '"red wine"') == ["Red wine."]

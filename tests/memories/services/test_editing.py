@@ -16,9 +16,9 @@ from memories.rules.filters import SearchQuery
 from memories.rules.settings import Level
 from memories.search.reading import list_revisions
 from memories.search.recall import search_memories
-from memories.services.editing import VersionUnreadable, restore_version, update_memory
+from memories.services.editing import restore_version, update_memory
 from memories.services.lifecycle import archive_memory
-from memories.services.revising import DuplicateContent
+from memories.services.revising import DuplicateContent, VersionUnreadable
 from memories.services.settings import write_setting
 from memories.services.superseding import TrustTooLow
 from memoryhub.lib.crypto import DecryptionError

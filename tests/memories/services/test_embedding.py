@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from threading import Thread
 
 import pytest
+import time_machine
 from django.db import connection, transaction
 
 from banks.access import Access
@@ -14,12 +15,14 @@ from memories.models import Embedding, EmbeddingSpace, Job, Memory, VaultSpace
 from memories.rules.drafts import MemoryChanges
 from memories.rules.filters import SearchQuery
 from memories.rules.retries import MAX_ATTEMPTS
+from memories.rules.settings import Level
 from memories.rules.vocabulary import IndexState, JobState
 from memories.search.recall import search_memories
 from memories.services.editing import update_memory
+from memories.services.erasing import erase_memory
 from memories.services.jobs import cancel_job, retry_job
-from memories.services.lifecycle import erase_memory
 from memories.services.running import run_job
+from memories.services.settings import write_setting
 from memories.services.writing import write_batch
 from memories.tasks import sweep_jobs
 from memoryhub.lib.clock import now
@@ -73,8 +76,34 @@ def test_search_goes_on_from_words_while_the_service_is_away(access, remote):
     assert answer.hits[0].legs["semantic"].score == pytest.approx(1.0, abs=1e-3)
 
 
-def test_a_service_that_is_away_for_long_ends_in_failed_and_can_be_retried(access, remote):
+def test_a_service_that_is_away_for_long_defers_the_job(access, remote):
+    """GRD-13, DEF-07, DEG-12: the guard's pause is not the job's failure; after it one probe, and all is done."""
+    remember(access)
+    remote.status = 503
+    job, start = the_job(), now()
+    with time_machine.travel(start, tick=False) as clock:
+        for _ in range(MAX_ATTEMPTS):
+            Job.objects.update(due_at=now())
+            assert run_job(job.pk)
+        for _ in range(2 * MAX_ATTEMPTS):  # longer than any number of attempts
+            job.refresh_from_db()
+            assert (job.state, job.stage, states()) == (JobState.PENDING, "deferred", [IndexState.PENDING])
+            assert not run_job(job.pk)
+            clock.move_to(job.due_at)
+            asked = len(remote.texts)
+            assert run_job(job.pk)
+            assert len(remote.texts) == asked + 1
+        remote.status = 200
+        job.refresh_from_db()
+        clock.move_to(job.due_at)
+        assert run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, states()) == (JobState.DONE, [IndexState.READY])
+
+
+def test_without_the_guard_it_ends_in_failed_and_can_be_retried(access, remote):
     """MOD-42, DEG-12: five attempts, then visible; a person's retry embeds what failed."""
+    write_setting(access, Level.VAULT, "enable_error_guard", False)
     remember(access)
     remote.status = 503
     job = the_job()

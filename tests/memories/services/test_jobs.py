@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
+import time_machine
 from django.db import transaction
 
 from banks.access import KeyScope
@@ -12,6 +13,7 @@ from banks.access.access import MissingScope
 from banks.models import AuditEntry
 from memories.jobs import JobKind
 from memories.models import Job
+from memories.rules.progress import Pace
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
 from memories.rules.vocabulary import JobState
 from memories.services.jobs import (
@@ -230,3 +232,26 @@ def test_a_job_names_ids_only(access):
     job.refresh_from_db()
     assert len(job.error) == 500
     assert job.ref == {}
+
+
+def test_speed_is_measured_from_the_first_report_of_stage_and_attempt(access):
+    """GEN-14: what an earlier attempt or stage did does not make this one look fast."""
+    job = queued(access)
+    with time_machine.travel(now(), tick=False) as clock:
+        first = claimed(job)
+        report_progress(first, 0, 1_000, "reading")
+        clock.shift(10)
+        report_progress(first, 400, 1_000, "reading")
+        assert get_job(access, job.pk).pace == Pace(40.0, 15.0)
+        clock.shift(LEASE.total_seconds() + 1)
+        second = claimed(job)
+        report_progress(second, 400, 1_000, "reading")
+        clock.shift(10)
+        report_progress(second, 500, 1_000, "reading")
+        assert get_job(access, job.pk).pace == Pace(10.0, 50.0)
+        report_progress(second, 0, 20, "writing")
+        assert get_job(access, job.pk).pace == Pace()
+        clock.shift(2)
+        report_progress(second, 20, 20, "writing")
+        finish_job(second)
+        assert get_job(access, job.pk).pace == Pace(10.0, None)

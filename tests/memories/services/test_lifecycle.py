@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 from itertools import product
-from uuid import UUID
 
 import pytest
-from django.apps import apps
-from django.db import connection, models
 
 from banks.access import KeyScope
 from banks.access.access import MissingScope
 from banks.models import AuditEntry
-from memories.models import Changeset, ChangesetItem, IdempotencyRecord, Memory, Revision
-from memories.rules.drafts import MemoryChanges
+from memories.models import Memory, Revision
 from memories.rules.filters import MemoryFilter, SearchQuery
 from memories.rules.status import StatusMoveRefused
-from memories.rules.vocabulary import Relation, Status
+from memories.rules.vocabulary import Status
 from memories.search.listing import list_memories
 from memories.search.recall import search_memories
-from memories.services.editing import update_memory
-from memories.services.idempotency import StoredAnswer, with_idempotency
-from memories.services.lifecycle import archive_memory, change_status, erase_memory
-from memories.services.linking import create_link
+from memories.services.erasing import erase_memory
+from memories.services.lifecycle import archive_memory, change_status
 from memories.services.revising import DuplicateContent
 from memoryhub.lib.errors import NotFound, StaleVersion
 from memoryhub.lib.ids import new_id
-from tests.factories import access_of, make_key, remember, write
+from tests.factories import access_of, make_key, remember
 
 ALLOWED = {("draft", "accepted"), ("draft", "discard"), ("accepted", "discard")}
 
@@ -136,74 +130,6 @@ def test_a_foreign_memory_is_unknown_to_every_verb(access, other_access, verb):
         said.add(caught.value.message)
     stored = Memory.objects.get()
     assert (stored.version, stored.archived, len(said)) == (1, False, 2)
-
-
-def rows_naming(memory_id: UUID) -> dict[str, int]:
-    """How many rows of every table of the hub mention an id, in any column of any type."""
-    found = {}
-    with connection.cursor() as cursor:
-        for model in apps.get_models():
-            table = model._meta.db_table
-            cursor.execute(f"SELECT count(*) FROM {table} t WHERE t::text LIKE %s", [f"%{memory_id}%"])
-            (count,) = cursor.fetchone()
-            if count:
-                found[model.__name__] = count
-    return found
-
-
-def answer_of(memory: Memory) -> StoredAnswer:
-    return StoredAnswer(201, {"memory": {"id": str(memory.pk), "content": memory.content}}, {})
-
-
-def test_erasing_leaves_nothing_but_the_audit(access):
-    """S12, DESIGN §1: content, vector, tokens, revisions, links, kept answers: no row anywhere names it any more."""
-    other = remember(access, "stays")
-    memory = remember(access, "goes", external_write_id="e1", user_id="bob")
-    update_memory(access, memory.pk, MemoryChanges.parse({"content": "goes soon"}))
-    newer = write(access, "newer", supersedes=str(memory.pk)).memory
-    create_link(access, other.pk, memory.pk, Relation.REFINES)
-    changeset = Changeset.objects.create(vault=access.vault, action="cleanup", actor_kind="system")
-    ChangesetItem.objects.create(
-        vault=access.vault, changeset=changeset, memory=memory, version_before=1, version_after=2
-    )
-    with_idempotency(access, "one", b"x", lambda: answer_of(memory))
-    with_idempotency(access, "batch", b"x", lambda: StoredAnswer(200, {"results": [{"id": str(memory.pk)}]}))
-    with_idempotency(access, "unrelated", b"x", lambda: answer_of(other))
-    receipt = erase_memory(access, memory.pk)
-    assert rows_naming(memory.pk) == {"AuditEntry": AuditEntry.objects.filter(target_id=memory.pk).count()}
-    assert AuditEntry.objects.filter(target_id=memory.pk, action="erase_memory").count() == 1
-    assert IdempotencyRecord.objects.count() == 1
-    assert receipt.memory_id == memory.pk
-    assert receipt.removed["revisions"] == 2
-    assert receipt.removed["kept_answers"] == 2
-    assert (receipt.removed["embeddings"], receipt.removed["keyword_index"]) == (1, 1)
-    assert len(receipt.signature) == 64
-    assert set(Memory.objects.values_list("pk", flat=True)) == {other.pk, newer.pk}
-
-
-def test_the_counting_of_rows_sees_a_row(access):
-    """S12: the look-up above would find a leftover."""
-    memory = remember(access)
-    update_memory(access, memory.pk, MemoryChanges.parse({"content": "x"}))
-    assert rows_naming(memory.pk).keys() >= {"Memory", "Embedding", "MemoryIndex", "Revision", "AuditEntry"}
-
-
-def test_what_was_erased_can_be_said_again(access):
-    """IDM-02: neither the text nor the external id is blocked."""
-    memory = remember(access, "goes", external_write_id="e1")
-    erase_memory(access, memory.pk)
-    again = write(access, "goes", external_write_id="e1")
-    assert (again.outcome, again.memory.pk != memory.pk) == ("created", True)
-    with pytest.raises(NotFound):
-        erase_memory(access, memory.pk)
-
-
-def test_the_audit_holds_no_content():
-    """MIG-13: ids, names and numbers only; no free text and no JSON in any column."""
-    allowed = (models.CharField, models.UUIDField, models.IntegerField, models.DateTimeField, models.ForeignKey)
-    for field in AuditEntry._meta.concrete_fields:
-        assert isinstance(field, (*allowed, models.BigAutoField)) or field.name == "chain_hash", field
-        assert (field.max_length or 0) <= 64
 
 
 def test_an_expired_memory_is_not_recalled(access):

@@ -7,13 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from banks.access import access_from_user
-from memories.models import Link, Memory
+from memories.models import DuplicatePair, Link, Memory
 from memories.rules.filters import MemoryFilter, SearchQuery
 from memories.rules.vocabulary import Outcome, Status
 from memories.search.listing import list_memories
 from memories.search.reading import read_chain
 from memories.search.recall import search_memories
-from memories.services.lifecycle import archive_memory, change_status, erase_memory, supersede_memory
+from memories.services.erasing import erase_memory
+from memories.services.lifecycle import archive_memory, change_status, supersede_memory
 from memories.services.superseding import AlreadySuperseded, SupersedesItself, TrustTooLow
 from memoryhub.lib.errors import Conflict, Denied, Invalid, NotFound
 from memoryhub.lib.ids import new_id
@@ -113,13 +114,15 @@ def test_what_is_discarded_replaces_nothing(access):
 
 
 def test_two_drafts_for_one_memory(access):
-    """SUP-07: the first that is accepted replaces it; the second finds it replaced and takes nothing away."""
+    """SUP-07: the first that is accepted replaces it; then the two of them wait for review."""
     old = remember(access, "v1")
     drafts = [write(access, f"v2 of {n}", supersedes=str(old.pk), status="draft").memory for n in range(2)]
     for draft in drafts:
         change_status(access, draft.pk, Status.ACCEPTED)
     old.refresh_from_db()
     assert old.superseded_by_id == drafts[0].pk
+    pair = DuplicatePair.objects.get()
+    assert (pair.older_id, pair.newer_id, pair.kind) == (drafts[0].pk, drafts[1].pk, "contradiction")
 
 
 def test_an_untrusted_source_replaces_nothing_that_is_trusted(access):

@@ -7,12 +7,14 @@ import pytest
 from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft
 from memories.models import Embedding, Memory, MemoryIndex, Revision
+from memories.rules.settings import Level
 from memories.rules.vocabulary import Outcome
 from memories.services.lifecycle import archive_memory
 from memories.services.revising import DuplicateContent
+from memories.services.settings import write_setting
 from memories.services.superseding import TrustTooLow
 from memories.services.writing import write_batch
-from memoryhub.lib.errors import Conflict
+from memoryhub.lib.errors import Conflict, HubError
 from memoryhub.lib.sealing import Sealed
 from tests.factories import access_of, draft, make_key, remember, write
 
@@ -46,6 +48,37 @@ def test_another_body_updates_in_place(access):
     revision = Revision.objects.get()
     assert (revision.version, revision.before["content"]) == (1, "The stack is Next.js.")
     assert revision.changed == ["content", "importance"]
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["there before", "of the batch"])
+@pytest.mark.parametrize("vectors", [True, False], ids=["by vectors", "by characters"])
+@pytest.mark.parametrize(("first", "second"), [("E1", "E2"), ("Jonas keeps 2 goats at home.", "Ada moved to Wels.")])
+def test_what_the_batch_rewrote_swallows_nothing(access, first, second, vectors, is_there):
+    """IDM-04, DUP-28: the old text is nowhere any more, so it is written; the new one is there."""
+    write_setting(access, Level.VAULT, "embeddings", vectors)
+    texts = [(first, ID), (second, ID), (first, {}), (second, {})]
+    if is_there:
+        remember(access, first, **ID)
+        texts = texts[1:]
+    written = write_batch(access, [draft(text, **more) for text, more in texts])
+    rewritten, anew, again = [each for each in written[-3:] if not isinstance(each, HubError)]
+    assert rewritten.outcome == Outcome.UPDATED
+    assert (anew.outcome, anew.duplicate_of) == (Outcome.CREATED, None)
+    assert (again.outcome, again.duplicate_of) == (Outcome.DUPLICATE, rewritten.memory.pk)
+    assert {memory.pk: memory.content for memory in Memory.objects.live()} == {
+        rewritten.memory.pk: second,
+        anew.memory.pk: first,
+    }
+
+
+def test_a_rewording_of_what_the_batch_rewrote_is_a_duplicate(access):
+    """DUP-26: what comes after an upsert is compared with what it says now."""
+    there = remember(access, "Ada moved to Wels.", **ID)
+    lives, reworded = "Jonas lives in the old house by the lake.", "In the old house by the lake Jonas lives."
+    _, again = write_batch(access, [draft(lives, **ID), draft(reworded)])
+    assert not isinstance(again, HubError)
+    assert (again.outcome, again.duplicate_of) == (Outcome.DUPLICATE, there.pk)
+    assert Memory.objects.get().content == lives
 
 
 def test_an_archived_row_is_updated_and_stays_archived(access):

@@ -17,7 +17,8 @@ from memories.rules.drafts import MemoryChanges
 from memories.rules.vocabulary import Outcome, Relation
 from memories.services.contention import WriteContended
 from memories.services.editing import update_memory
-from memories.services.lifecycle import archive_memory, erase_memory, supersede_memory
+from memories.services.erasing import erase_memory
+from memories.services.lifecycle import archive_memory, supersede_memory
 from memories.services.linking import create_link
 from memories.services.superseding import AlreadySuperseded, SupersedesItself
 from memories.services.writing import WriteResult, write_batch
@@ -81,6 +82,24 @@ def test_32_writers_of_one_text_leave_one_memory(access):
         assert outcomes(results) == {"created": 1, "duplicate": 31}
         assert len({result.memory.pk for result in results if isinstance(result, WriteResult)}) == 1
     assert Memory.objects.count() == 3
+    check_invariants()
+
+
+def test_32_batches_of_the_same_texts_leave_one_memory_each(access):
+    """DUP-25, DUP-26: in whatever order they come, nobody is refused, and each text is there once."""
+    texts = [f"Locker {number} belongs to the {number % 7}th team." for number in range(40)]
+
+    def all_of_them(seed: int) -> list[str]:
+        mixed = Random(seed).sample(texts, len(texts))
+        results = write_batch(again(access), [draft(text) for text in mixed])
+        return [result.code if isinstance(result, HubError) else result.outcome.value for result in results]
+
+    counted: Counter[str] = Counter()
+    for told in together([partial(all_of_them, seed) for seed in range(32)]):
+        assert not isinstance(told, Exception), told
+        counted.update(told)
+    assert counted == {"created": 40, "duplicate": 31 * 40}
+    assert Memory.objects.live().count() == 40
     check_invariants()
 
 

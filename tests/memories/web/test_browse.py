@@ -18,7 +18,7 @@ from tests.factories import remember
 
 pytestmark = pytest.mark.django_db
 LIST = "/memories/"
-MOST_QUERIES = 15
+MOST_QUERIES = 17
 
 
 def page(client: Client, address: str = LIST, **headers: str) -> str:

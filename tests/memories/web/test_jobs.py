@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from django.test import Client
 
 from banks.models import Vault
-from memories.models import Job
-from memories.rules.vocabulary import JobState
+from memories.models import Job, ModelCall
+from memories.rules.vocabulary import JobState, Purpose
+from memories.web.jobwords import lasting, speed
+from memoryhub.lib.clock import now
 
 pytestmark = pytest.mark.django_db
 
@@ -46,3 +50,64 @@ def test_a_person_retries_and_cancels(browser: Client, vault: Vault):
     assert (dead.state, waiting.state) == (JobState.PENDING, JobState.CANCELLED)
     again = browser.post(f"/jobs/{waiting.pk}/cancel/", follow=True)
     assert "Only waiting or running jobs can be cancelled" in again.content.decode()
+
+
+def test_a_job_has_a_page_that_says_how_far_it_is(browser: Client, vault: Vault):
+    """GEN-14: stage, done and total, rate, time left, sign of life, attempts, cost."""
+    at = now()
+    running = job(
+        vault, JobState.RUNNING, attempts=2, stage="archiving", done=3_000, total=12_000, heartbeat_at=at,
+        started_at=at, stage_at=at - dt.timedelta(seconds=10), ref={"plan_id": "0199"},
+    )  # fmt: skip
+    spent = {"tokens_in": 1_200, "tokens_out": 80, "request_id": running.request_id}
+    ModelCall.objects.create(vault=vault, purpose=Purpose.EXTRACT.value, result="ok", **spent)
+    html = browser.get(f"/jobs/{running.pk}/").content.decode()
+    for said in ("Archiving · 3,000 of 12,000 · 300 a second", "about 30 s left", "2 of 5", "0199"):
+        assert said in html, said
+    assert "1 question, 1,200 tokens in, 80 out" in html
+    assert 'hx-trigger="every 2s"' in html
+    assert f'href="/jobs/{running.pk}/"' in browser.get("/jobs/").content.decode()
+
+
+def test_the_page_of_a_job_stops_asking_when_it_ended(browser: Client, vault: Vault):
+    done = job(vault, JobState.DONE, done=5, total=5, attempts=1, finished_at=now())
+    asked = {"HX-Request": "true", "HX-Target": "job"}
+    part = browser.get(f"/jobs/{done.pk}/", headers=asked).content.decode()
+    assert part.lstrip().startswith('<section id="job"')
+    assert "hx-trigger" not in part
+    assert "It changes no more by itself." in part
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "said"),
+    [
+        (JobState.DEAD, {"error": "The disk is full."}, "retry: it goes on where it stopped"),
+        (JobState.PENDING, {"error": "x", "attempts": 2}, "Attempt 2 of 5 failed"),
+        (JobState.PENDING, {"error": "x", "stage": "deferred"}, "not the job that failed"),
+        (JobState.CANCELLED, {}, "What was done before stays done"),
+        (JobState.RUNNING, {"heartbeat_at": now() - dt.timedelta(minutes=2)}, "No sign of life"),
+    ],
+    ids=["dead", "failed", "deferred", "cancelled", "silent"],
+)
+def test_trouble_is_said_with_what_to_do_next(
+    browser: Client, vault: Vault, state: JobState, more: dict[str, object], said: str
+):
+    html = browser.get(f"/jobs/{job(vault, state, **more).pk}/").content.decode()
+    assert said in html
+
+
+def test_another_vaults_job_has_no_page(browser: Client, other_vault: Vault):
+    assert browser.get(f"/jobs/{job(other_vault, JobState.DONE).pk}/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "a few seconds"), (12, "about 10 s"), (89, "about 90 s"), (91, "about 2 min"), (9_000, "about 2 h")],
+)
+def test_how_long_it_still_takes(seconds: float, said: str):
+    assert lasting(seconds) == said
+
+
+@pytest.mark.parametrize(("rate", "said"), [(1_250.4, "1,250 a second"), (0.2, "12 a minute"), (0.001, "1 a minute")])
+def test_speed_in_words(rate: float, said: str):
+    assert speed(rate) == said

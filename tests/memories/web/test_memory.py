@@ -13,13 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from banks.access import Access
 from memories.models import Memory
 from memories.rules.drafts import MemoryChanges
-from memories.rules.vocabulary import Relation
+from memories.rules.vocabulary import AccessPurpose, Relation
+from memories.services.accesses import flush_accesses, record_accesses
 from memories.services.editing import update_memory
 from memories.services.linking import create_link
-from tests.factories import remember
+from tests.factories import access_of, make_key, remember
 
 pytestmark = pytest.mark.django_db
-MOST_QUERIES = 18
+MOST_QUERIES = 20
 
 
 def page(client: Client, memory: Memory, **headers: str) -> str:
@@ -217,3 +218,23 @@ def test_more_history_costs_no_more_queries(browser: Client, access: Access):
     for number in range(4, 10):
         update_memory(access, memory.pk, MemoryChanges(content=f"Version {number}."))
     assert cost() == few <= MOST_QUERIES
+
+
+def test_the_access_log_is_on_the_page(browser: Client, access: Access):
+    """PRN-07: who, when, for what question and at which rank; opening the page is no access."""
+    flush_accesses()
+    memory = remember(access, "The kettle is in the garage.")
+    reader = access_of(make_key(access, name="reader")[1])
+    assert "Not recalled or read" in page(browser, memory)
+    for number in range(12):
+        record_accesses(reader, [memory.pk], AccessPurpose.SEARCH, f"where is <kettle> {number}?")
+    flush_accesses()
+    html = browser.get(f"/memories/{memory.pk}/").content.decode()
+    assert "“where is &lt;kettle&gt; 11?”" in html
+    assert "key “reader”" in html
+    assert "kettle&gt; 1?" not in html
+    older = unescape(re.search(r'rel="next" href="([^"#]+)#accesses"', html)[1])  # type: ignore[index]
+    assert "<kettle> 1?" in unescape(browser.get(older).content.decode())
+    assert "<kettle> 11?" in unescape(browser.get(f"/memories/{memory.pk}/?before=nonsense").content.decode())
+    flush_accesses()
+    assert Memory.objects.get(pk=memory.pk).access_count == 1

@@ -19,7 +19,7 @@ from tests.factories import remember
 
 pytestmark = pytest.mark.django_db
 PLACES = [place.name for _, places in NAVIGATION for place in places]
-MOST_QUERIES = 15
+MOST_QUERIES = 17
 LOGIN = "allauth.account.auth_backends.AuthenticationBackend"
 ROOT = Path(__file__).parents[3]
 

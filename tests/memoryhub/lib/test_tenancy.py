@@ -8,18 +8,40 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 
+from banks.models import Vault
 from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft, KeyDraft
 from banks.services.keys import create_key, rotate_key
 from memories.jobs import JobKind
-from memories.models import Changeset, ChangesetItem, Embedding, MemoryIndex, Revision
+from memories.models import (
+    BulkBatch,
+    Changeset,
+    ChangesetItem,
+    CleanupCluster,
+    CleanupExemption,
+    CleanupPlan,
+    CleanupPlanItem,
+    ClusterSummary,
+    CoreVersion,
+    DuplicatePair,
+    Embedding,
+    ImportChunk,
+    Job,
+    Memory,
+    MemoryAccess,
+    MemoryIndex,
+    Message,
+    Revision,
+    VaultImport,
+)
 from memories.rules.drafts import MemoryChanges
-from memories.rules.vocabulary import Relation
+from memories.rules.vocabulary import AccessPurpose, PairKind, Relation
+from memories.services.accesses import flush_accesses, record_accesses
 from memories.services.editing import update_memory
 from memories.services.jobs import enqueue_job
 from memories.services.linking import create_link
 from memoryhub.lib.tenancy import VaultReference
-from tests.factories import make_vault, operator, remember, write
+from tests.factories import converse, dreamt_of, make_vault, operator, remember, write
 
 
 def our_models() -> list[type[models.Model]]:
@@ -53,9 +75,37 @@ def fill(name: str) -> Any:
     changeset = Changeset.objects.create(vault=vault, action="cleanup", actor_kind="system")
     ChangesetItem.objects.create(vault=vault, changeset=changeset, memory=second, version_before=1, version_after=2)
     Revision.objects.filter(vault=vault).update(changeset=changeset)
+    DuplicatePair.objects.create(
+        vault=vault, older=first, newer=second, similarity=0.9, kind=PairKind.NEAR, changeset=changeset
+    )
+    record_accesses(access, [first.pk], AccessPurpose.READ)
+    flush_accesses()
+    converse(access, "s", "Good morning.")
+    dreamt_of(access, remember(access, f"The user of {name} builds bridges.", confidence=5))
     enqueue_job(vault.pk, JobKind.EMBED_MEMORIES)
+    fill_operations(vault, second, changeset)
     assert agent.default_bank is not None
     return vault
+
+
+def fill_operations(vault: Vault, memory: Memory, changeset: Changeset) -> None:
+    """A row in every table of clean-ups, summaries, bulk changes and imports."""
+    here: dict[str, Any] = {"vault": vault}
+    own = sum(vault.name.encode())  # not the other vault's, or uniqueness would refuse before the reference does
+    job = Job.objects.filter(vault=vault).latest("created_at")
+    done = {"job": job, "changeset": changeset}
+    plan = CleanupPlan.objects.create(**here, **done, rules=["query"], actor_kind="system")
+    cluster = CleanupCluster.objects.create(
+        **here, plan=plan, proposed=memory, kept=memory, why="newer", similarity=0.9
+    )
+    CleanupPlanItem.objects.create(**here, plan=plan, memory=memory, version=1, cluster=cluster)
+    CleanupExemption.objects.create(**here, memory=memory, rule=f"{own}", actor_kind="system")
+    BulkBatch.objects.create(**here, changeset=changeset, given={})
+    brought = VaultImport.objects.create(**here, **done)
+    ImportChunk.objects.create(**here, owner=brought, number=own, first_line=1)
+    CoreVersion.objects.filter(vault=vault).update(number=own)
+    summary = {"fingerprint": b"1", "strategy": "tags", "members": 3}
+    ClusterSummary.objects.create(**here, memory=memory, changeset=changeset, **summary)
 
 
 @pytest.mark.django_db
@@ -63,7 +113,7 @@ def fill(name: str) -> Any:
 def test_no_child_points_into_another_vault(model, reference):
     """MOD-21, DESIGN law 8: raw SQL that re-points a row at the other vault's parent is refused by the database."""
     ours, theirs = fill("Ours"), fill("Theirs")
-    for once_per_parent in (MemoryIndex, Embedding, Revision):
+    for once_per_parent in (MemoryIndex, Embedding, Revision, MemoryAccess, Message):
         once_per_parent.objects.filter(vault=theirs).delete()
     table, column = model._meta.db_table, model._meta.get_field(reference.field).column
     target = apps.get_model(reference.to)._meta.db_table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoryhub.lib.text import content_fingerprint, estimate_tokens, excerpt, split_units, tokenize
+from memoryhub.lib.text import content_fingerprint, excerpt, split_units, tokenize
 
 LONG = 100_000
 
@@ -122,7 +122,6 @@ def test_no_text_takes_long(text: str):
     units = split_units(text)
     content_fingerprint(text)
     excerpt(text)
-    estimate_tokens(text)
     assert time.process_time() - began < 2
     assert all(len(unit) <= 900 for unit in units)
 
@@ -206,11 +205,3 @@ def test_an_excerpt_fits_and_is_one_line(text: str):
     short = excerpt(text)
     assert len(short) <= 200
     assert "\n" not in short
-
-
-def test_token_estimate():
-    """STM-13: offline, and aware of scripts whose characters are tokens."""
-    assert estimate_tokens("") == 0
-    assert 10 <= estimate_tokens("The backup of the staging database ran on Tuesday.") <= 16
-    assert estimate_tokens("数据库备份") >= 5
-    assert estimate_tokens("Привет, мир") > estimate_tokens("Hi, world!!")

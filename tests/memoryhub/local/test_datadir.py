@@ -101,3 +101,9 @@ def test_a_private_file_is_replaced_whole(tmp_path: Path):
     assert (tmp_path / "secret").read_text() == "two"
     assert mode(tmp_path / "secret") == 0o600
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_keys_may_be_brought_before_the_data(tmp_path: Path):
+    """A new machine gets its keys first; a restore brings what they open."""
+    (tmp_path / "keys.json").write_text("{}")
+    assert prepare(tmp_path).marker.exists()

@@ -11,16 +11,20 @@ from django.core.management import call_command
 
 from banks.access import Access
 from banks.models import Agent, Bank, Vault
+from memories.jobs import JobKind
 from memories.management.demo.loading import choose_vault, is_told, tell
-from memories.models import Link, Memory, Revision
+from memories.models import Job, Link, Memory, Revision
 from memories.rules.cleanup import CleanupRule
 from memories.rules.filters import MemoryFilter, SearchQuery
 from memories.rules.vocabulary import Relation, Status, Trust
 from memories.search.listing import list_memories
 from memories.search.reading import read_chain
 from memories.search.recall import search_memories
+from memories.search.sessions import list_sessions, read_window
 from memories.services.cleanup import plan_cleanup
-from memories.services.lifecycle import erase_memory
+from memories.services.duplicates import list_pairs
+from memories.services.erasing import erase_memory
+from memories.services.plans import list_plans
 from tests import factories
 
 
@@ -48,6 +52,8 @@ def test_a_whole_vault_is_there(told: Access):
 def test_there_is_history_to_look_at(told: Access):
     assert Revision.objects.filter(vault_id=told.vault_id, action="update_memory").count() >= 10
     assert Link.objects.filter(vault_id=told.vault_id, relation=Relation.CONTRADICTS.value).count() == 3
+    waiting = {pair.newer.external_write_id for pair in list_pairs(told).items}
+    assert waiting >= {"demo:choir-evening", "demo:climbing-hall"}
     head = Memory.objects.get(vault_id=told.vault_id, external_write_id="demo:staging-4")
     chain = [memory.external_write_id for memory in read_chain(told, head.pk)]
     assert chain == [f"demo:staging-{number}" for number in (1, 2, 3, 4)]
@@ -61,6 +67,12 @@ def test_the_dry_run_of_a_clean_up_finds_the_stale(told: Access):
     assert preview.by_reason[CleanupRule.LOW_STALE] >= 8
     assert not [candidate for candidate in preview.candidates if candidate.memory.is_protected]
     assert Memory.objects.exclude(archived_at=None).count() == archived
+
+
+def test_a_clean_up_plan_waits_to_be_looked_through(told: Access):
+    """DESIGN §3: with candidates of the seed's rules, nothing applied."""
+    (plan,) = list_plans(told).items
+    assert (plan.state, plan.count > 20, plan.changeset) == ("ready", True, None)
 
 
 @pytest.mark.parametrize(
@@ -119,3 +131,11 @@ def test_half_a_story_is_never_left_behind(access: Access, monkeypatch: pytest.M
         tell(access.vault)
     assert not is_told(access.vault)
     assert not Agent.objects.exists()
+
+
+def test_its_agents_have_talked(told: Access):
+    """Conversations with tools, whose windows are whole, waiting to be read for memories."""
+    assert {session.sid for session in list_sessions(told).items} == {"kiln-week", "carrier-timeouts", "sunday-supper"}
+    window = read_window(told, "carrier-timeouts")
+    assert [one.stripped for one in window.shown] == [False] * 6
+    assert Job.objects.filter(vault_id=told.vault_id, kind=JobKind.EXTRACT_SESSION).count() == 3

@@ -13,19 +13,26 @@ from django.utils.text import Truncator
 
 from banks.access import Access, access_from_user, vaults_of
 from memories.models import (
+    CallGuard,
     Changeset,
     ChangesetItem,
+    DuplicatePair,
     Embedding,
     EmbeddingSpace,
     IdempotencyRecord,
     Job,
     Link,
+    Lookup,
     Memory,
+    MemoryAccess,
     MemoryIndex,
+    Message,
     MigrationRecord,
+    ModelCall,
     Posting,
     PostingChunk,
     Revision,
+    Session,
     VaultSpace,
 )
 from memories.services.jobs import cancel_job, retry_job
@@ -159,6 +166,26 @@ class LinkAdmin(ShowcaseAdmin):
     search_help_text = "The whole id of either memory"
 
 
+@admin.register(Lookup)
+class LookupAdmin(ShowcaseAdmin):
+    """Who looked something up; the question is sealed and shown on the memory's page."""
+
+    list_display = ("id", "purpose", "actor_kind", "actor_id", "agent_id", "at", "vault")
+    list_filter = ("purpose", "actor_kind", "vault")
+    list_select_related = ("vault",)
+    exact = ("actor_id", "agent_id")
+    search_help_text = "The whole id of a lookup, or of the key, person or agent"
+
+
+@admin.register(MemoryAccess)
+class MemoryAccessAdmin(ShowcaseAdmin):
+    """What was given out."""
+
+    list_display = ("id", "memory_id", "lookup_id", "rank", "score")
+    ids = ("memory_id", "lookup_id")
+    search_help_text = "The whole id of a memory or lookup"
+
+
 @admin.register(Changeset)
 class ChangesetAdmin(ShowcaseAdmin):
     """What was changed as one."""
@@ -175,6 +202,17 @@ class ChangesetItemAdmin(ShowcaseAdmin):
     list_display = ("changeset_id", "memory_id", "version_before", "version_after")
     ids = ("pk", "changeset_id", "memory_id")
     search_help_text = "The whole id of a changeset or memory"
+
+
+@admin.register(DuplicatePair)
+class DuplicatePairAdmin(ShowcaseAdmin):
+    """Which memories look alike, and what was decided."""
+
+    list_display = ("id", "kind", "state", "similarity", "differences", "older_id", "newer_id", "decided_at", "vault")
+    list_filter = ("state", "kind", "vault")
+    list_select_related = ("vault",)
+    ids = ("pk", "older_id", "newer_id")
+    search_help_text = "The whole id of the pair or of either memory"
 
 
 @admin.register(Job)
@@ -198,6 +236,28 @@ class JobAdmin(ShowcaseAdmin):
         _each(self, request, queryset, cancel_job)
 
 
+@admin.register(Session)
+class SessionAdmin(ShowcaseAdmin):
+    """Conversations and how far they were read; the running summary is sealed."""
+
+    list_display = ("sid", "user_id", "agent_id", "last_number", "extracted_through", "last_message_at", "vault")
+    list_filter = ("vault",)
+    list_select_related = ("vault",)
+    exact = ("sid", "user_id", "agent_id", "task_id")
+    search_help_text = "A whole id, session, user, agent or task"
+
+
+@admin.register(Message)
+class MessageAdmin(ShowcaseAdmin):
+    """Who spoke when, and how much; what was said is sealed."""
+
+    list_display = ("session_id", "number", "role", "tokens", "is_saved", "created_at", "vault")
+    list_filter = ("role", "vault")
+    list_select_related = ("vault",)
+    ids = ("pk", "session_id")
+    search_help_text = "The whole id of a message or session"
+
+
 @admin.register(MigrationRecord)
 class MigrationRecordAdmin(ShowcaseAdmin):
     """What changed the store."""
@@ -214,6 +274,23 @@ class IdempotencyRecordAdmin(ShowcaseAdmin):
     """Answers kept for repeated requests; sealed."""
 
     list_display = ("id", "actor_id", "created_at", "vault")
+    list_select_related = ("vault",)
+
+
+@admin.register(ModelCall)
+class ModelCallAdmin(ShowcaseAdmin):
+    """Questions to language models: numbers and reasons, never words."""
+
+    list_display = ("created_at", "purpose", "model", "result", "reason", "tokens_in", "tokens_out", "took_ms", "vault")
+    list_filter = ("purpose", "result")
+    list_select_related = ("vault",)
+
+
+@admin.register(CallGuard)
+class CallGuardAdmin(ShowcaseAdmin):
+    """The error guards; they are reset on the page System."""
+
+    list_display = ("service", "vault", "opened_at", "last_error", "changed_at")
     list_select_related = ("vault",)
 
 

@@ -1,0 +1,87 @@
+"""A data migration from a terminal: started, done here in the foreground with a bar, or left to the workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import connection
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from banks.access import system_access
+from banks.models import Vault
+from banks.services.vaults import find_vault
+from memories.models import Job, MigrationRecord
+from memories.rules.vocabulary import JobState
+from memories.services.migrating import migration_jobs, start_migration
+from memories.services.running import run_job
+from memoryhub.lib.clock import now
+from memoryhub.lib.sealing import gate
+
+if TYPE_CHECKING:
+    from memories.rules.datamigrations import DataMigration
+
+LOOK_EVERY = 0.2
+ENDED = {JobState.DONE, JobState.DEAD, JobState.CANCELLED}
+
+
+def chosen_vaults(name: str | None) -> list[Vault]:
+    """The vault named, or all of them. Raises NotFound naming the vaults there are."""
+    return list(Vault.objects.order_by("created_at")) if name is None else [find_vault(name)]
+
+
+def move(vault: Vault, kind: DataMigration, target: str | None, *, background: bool) -> MigrationRecord:
+    """Start the migration and, unless it is left to the workers, do it here; its entry in the ledger.
+
+    Raises MigrationRunning, NoTarget.
+    """
+    with gate.session():
+        access = system_access(vault.pk, f"{kind}-command")
+        record = start_migration(access, kind, target)
+        job = migration_jobs(access, [record])[record.pk]
+    if not background:
+        _follow(UUID(str(job.pk)), f"{vault.name}: {kind}")
+        record.refresh_from_db()
+    return record
+
+
+def _follow(job_id: UUID, title: str) -> None:
+    """Work on the job, or watch the worker that was quicker, until it ends; a deferred one is taken up again."""
+    with _bar(title) as show:
+        while True:
+            worker = Thread(target=_work, args=[job_id], daemon=True)
+            worker.start()
+            while worker.is_alive():
+                worker.join(LOOK_EVERY)
+                show(Job.objects.get(pk=job_id))
+            job = Job.objects.get(pk=job_id)
+            show(job)
+            if job.state in ENDED:
+                return
+            until = job.due_at if job.state == JobState.PENDING else now()
+            time.sleep(max(LOOK_EVERY, min((until - now()).total_seconds(), 5.0)))
+
+
+def _work(job_id: UUID) -> None:
+    try:
+        run_job(job_id)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Callable[[Job], None]]:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(title, total=None)
+
+        def show(job: Job) -> None:
+            progress.update(task, description=f"{title}: {job.stage}", completed=job.done, total=job.total)
+
+        yield show

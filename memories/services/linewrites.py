@@ -1,0 +1,202 @@
+"""Imported memories become rows: through the ordinary write, then with what became of them since (MIG-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from memories.models import Changeset, ChangesetItem, ImportChunk, Memory, VaultImport
+from memories.rules.drafts import MemoryDraft
+from memories.rules.exchange import MemoryLine, id_in, refused
+from memories.rules.imports import Found, Tally
+from memories.rules.trust import lower
+from memories.rules.vocabulary import Outcome, SourceKind, Trust
+from memories.services.changesets import Moved, record_items
+from memories.services.context import WriteContext
+from memories.services.linesmet import Lines, identity_in, meet_lines, values_to_change
+from memories.services.revising import Change, change_memory, locked_memory
+from memories.services.writing import Written, write_batch
+from memoryhub.lib.errors import HubError
+
+_DRAFT = frozenset(MemoryDraft.model_fields) - {"supersedes", "vault_id", "dedup", "source_kind"}
+_BECAME = """
+    UPDATE memories_memory m
+       SET trust = coalesce(v.trust, m.trust), version = v.version, updated_at = v.updated_at,
+           archived_at = v.archived_at, archived_reason = v.reason, content_hash = v.hash,
+           is_summarized = v.is_summarized, last_confirmed_at = v.confirmed, last_accessed_at = v.accessed,
+           access_count = v.accesses
+      FROM unnest(%s::uuid[], %s::text[], %s::int[], %s::timestamptz[], %s::timestamptz[], %s::bytea[], %s::bytea[],
+                  %s::bool[], %s::timestamptz[], %s::timestamptz[], %s::int[])
+           AS v(id, trust, version, updated_at, archived_at, reason, hash, is_summarized, confirmed, accessed, accesses)
+     WHERE m.id = v.id
+"""
+
+
+@dataclass
+class Bringing:
+    """One chunk on its way: the context of whoever asked, the import, and what was counted before this chunk."""
+
+    context: WriteContext
+    owner: VaultImport
+    before: Tally
+    tally: Tally = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """Count this chunk from the beginning: a write that lost a race is tried again."""
+        self.tally = self.before.copy()
+
+    def id_here(self, source: UUID) -> UUID:
+        """The id of this vault for an id of the file."""
+        return id_in(self.context.access.vault_id, source)
+
+    @property
+    def keeps_provenance(self) -> bool:
+        """Whether source and trust stay as the file says."""
+        return bool(self.owner.options["keep_provenance"])
+
+
+def write_lines(
+    bringing: Bringing, chunk: ImportChunk, numbered: Sequence[tuple[int, MemoryLine]], commit: Callable[[], None]
+) -> None:
+    """Write the memories of one chunk in one transaction, together with ``commit``; what is here already stays.
+
+    Raises WriteContended, and what ``commit`` raises.
+    """
+    lines = meet_lines(bringing.context, bringing.owner.home, [line for _, line in numbered])
+    fresh = [(number, line) for number, line in numbered if lines.found(line) == Found.NEW]
+    changed = [line for _, line in numbered if lines.found(line) == Found.CHANGED]
+
+    def together(results: Written) -> None:
+        bringing.begin()
+        moved = [*_settle(bringing, lines, [line for _, line in fresh], results), *_overwrite(bringing, lines, changed)]
+        _record(bringing.owner.changeset, moved)
+        _remember_twins(chunk, lines, [line for _, line in fresh], results)
+        _count(bringing.tally, fresh, results)
+        bringing.tally.add("memory", Found.SAME, len(numbered) - len(fresh) - len(changed))
+        updates = bringing.owner.options["update"]
+        bringing.tally.add("memory", Found.UPDATED if updates else Found.CHANGED, len(changed))
+        commit()
+
+    ids = [lines.ids[line.id] for _, line in fresh]
+    write_batch(bringing.context.access, [_draft(bringing, line) for _, line in fresh], together, ids)
+
+
+def _count(tally: Tally, fresh: Sequence[tuple[int, MemoryLine]], results: Written) -> None:
+    for (number, _), result in zip(fresh, results, strict=True):
+        if isinstance(result, HubError):
+            tally.refuse("memory", refused(number, result))
+        else:
+            tally.add("memory", Found.NEW if _is_new(result.outcome) else Found.SAME)
+
+
+def _draft(bringing: Bringing, line: MemoryLine) -> MemoryDraft:
+    """What a caller would send; a memory that is not live competes with nobody for its text."""
+    values = {name: getattr(line, name) for name in _DRAFT}
+    source = line.source_kind if bringing.keeps_provenance else None
+    compared = bool(bringing.owner.options["dedup"]) and line.is_live and line.dedup is not False
+    return MemoryDraft.model_construct(**values, source_kind=source or SourceKind.IMPORT, dedup=compared)
+
+
+def _is_new(outcome: Outcome) -> bool:
+    return outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
+
+
+def _settle(bringing: Bringing, lines: Lines, fresh: Sequence[MemoryLine], results: Written) -> list[Moved]:
+    """Give each new row what became of it since it was first written; the versions around everything that moved."""
+    rows, moved, retired = [], [], []
+    taken = set[tuple[Any, ...]]()
+    for line, result in zip(fresh, results, strict=True):
+        if isinstance(result, HubError):
+            continue
+        if result.superseded_id is not None:
+            retired.append(result.superseded_id)
+        if _is_new(result.outcome) and result.memory.pk == lines.ids[line.id]:
+            moved.append(Moved(result.memory.pk, 0, line.version))
+            rows.append(_became(bringing, line, result.memory, taken))
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(_BECAME, [list(column) for column in zip(*rows, strict=True)])
+    sources = {lines.ids[line.id]: line.summarized_from for line in fresh if line.summarized_from}
+    for memory_id in sources.keys() & {one.memory_id for one in moved}:
+        mapped = [bringing.id_here(source) for source in sources[memory_id]]
+        Memory.objects.filter(pk=memory_id).update(summarized_from=mapped)
+    after = Memory.objects.filter(pk__in=retired).values_list("pk", "version")
+    return [*moved, *(Moved(old, version - 1, version) for old, version in after)]
+
+
+def _became(bringing: Bringing, line: MemoryLine, memory: Memory, taken: set[tuple[Any, ...]]) -> tuple[Any, ...]:
+    access = bringing.context.access
+    trust = None
+    if bringing.keeps_provenance:
+        ceiling = Trust(access.agent.trust_ceiling) if access.agent else Trust.VERIFIED
+        trust = lower(line.trust, ceiling).value
+    content_hash: bytes | None = None
+    if line.dedup is not False:
+        content_hash = bringing.context.content_hash(line.content)
+        identity = identity_in(access, line, content_hash)
+        if line.is_live and identity in taken:
+            content_hash = None  # the same text twice in one file: both stay, as with dedup off
+        elif line.is_live:
+            taken.add(identity)
+    archived_at = line.archived_at or (line.updated_at if line.superseded_by else None)
+    memory.archived_reason = line.archived_reason
+    sealed = Memory._meta.get_field("archived_reason")
+    return (
+        memory.pk,
+        trust,
+        line.version,
+        line.updated_at,
+        archived_at,
+        sealed.get_db_prep_save(sealed.pre_save(memory, False), connection),
+        content_hash,
+        line.is_summarized,
+        line.last_confirmed_at,
+        line.last_accessed_at,
+        line.access_count,
+    )
+
+
+def _overwrite(bringing: Bringing, lines: Lines, changed: Sequence[MemoryLine]) -> Iterable[Moved]:
+    """Make the memories that are here say what the file says, if that was asked for."""
+    if not bringing.owner.options["update"]:
+        return
+    for line in sorted(changed, key=lambda one: lines.met[one.id].pk):
+        memory = locked_memory(bringing.context.access, lines.met[line.id].pk)
+        before, values = memory.version, values_to_change(line, memory)
+        change_memory(bringing.context, memory, Change("import_vault", values, "", bringing.owner.changeset.pk))
+        yield Moved(memory.pk, before, memory.version)
+
+
+def _record(changeset: Changeset, moved: Sequence[Moved]) -> None:
+    """One item a memory: what moves a second time, because a later line replaced it, ends at its last version."""
+    latest = {one.memory_id: one for one in moved}
+    known = set(
+        ChangesetItem.objects.filter(changeset=changeset, memory_id__in=latest).values_list("memory", flat=True)
+    )
+    for memory_id in known:
+        ChangesetItem.objects.filter(changeset=changeset, memory_id=memory_id).update(
+            version_after=latest[memory_id].version_after
+        )
+    first = {one.memory_id: one for one in reversed(moved)}
+    record_items(
+        changeset,
+        [one._replace(version_before=first[key].version_before) for key, one in latest.items() if key not in known],
+    )
+
+
+def _remember_twins(chunk: ImportChunk, lines: Lines, fresh: Sequence[MemoryLine], results: Written) -> None:
+    """Which memories of the file are here under another id, for the links that name them."""
+    here = {line_id: row.pk for line_id, row in (lines.met | lines.twins).items()}
+    for line, result in zip(fresh, results, strict=True):
+        if not isinstance(result, HubError):
+            here[line.id] = result.memory.pk
+    twins = {str(lines.ids[key]): str(pk) for key, pk in here.items() if pk != lines.ids[key]}
+    if twins:
+        ImportChunk.objects.filter(pk=chunk.pk).update(twins=twins)

@@ -1,0 +1,135 @@
+"""Export & import: the whole vault out after the password, a file in after a look at what it would do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.http import StreamingHttpResponse
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from banks.access import KeyScope
+from memories.rules.exchange import FileRefused
+from memories.rules.imports import ImportOptions
+from memories.rules.vocabulary import ImportState
+from memories.services.exporting import export_vault
+from memories.services.imports import apply_import, check_import, fail_import, get_import, list_imports
+from memories.web.jobwords import row_of_job
+from memories.web.reauthentication import confirmed_by_password, password_field
+from memories.web.receiving import SealingUpload
+from memories.web.rows import State
+from memoryhub.lib.clock import now
+from memoryhub.lib.errors import Denied
+from memoryhub.lib.pages import SeeOther, answer_page, say
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.http import HttpResponse
+
+    from memories.web.requests import HubRequest
+
+STATES = {
+    ImportState.RECEIVING: State("Incomplete", "circle-dashed", "note"),
+    ImportState.CHECKING: State("Checking", "loader-circle", "note"),
+    ImportState.CHECKED: State("Waits for your yes", "eye", "note"),
+    ImportState.IMPORTING: State("Importing", "loader-circle", "note"),
+    ImportState.DONE: State("Imported", "circle-check", "ok"),
+    ImportState.FAILED: State("Not imported", "triangle-alert", "bad"),
+}
+GOING = {ImportState.CHECKING, ImportState.IMPORTING}
+FATES = ("new", "same", "changed", "updated", "refused", "read", "left_out")
+
+
+class ExportForm(forms.Form):
+    """What else is to be in the file, and the password once more."""
+
+    password = password_field("Asked again, because the file holds everything in plain text.")
+    revisions = forms.BooleanField(label="Also what memories were before their changes", required=False)
+
+
+def transfer(request: HubRequest) -> HttpResponse:
+    """Both ways, and the newest imports."""
+    request.access.require(KeyScope.EXPORT)
+    return _page(request, ExportForm())
+
+
+@require_POST
+@sensitive_post_parameters("password")
+def export(request: HubRequest) -> Any:
+    """The file, streamed, if the password is right."""
+    request.access.require(KeyScope.EXPORT)
+    form = ExportForm(request.POST)
+    if not confirmed_by_password(request, form):
+        return _page(request, form)
+    lines = export_vault(request.access, with_revisions=form.cleaned_data["revisions"])
+    name = f"{slugify(request.access.vault.name) or 'vault'}-{now():%Y-%m-%d}.jsonl"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return StreamingHttpResponse(lines, content_type="application/x-ndjson", headers=headers)
+
+
+@csrf_exempt  # asked for inside, once the file has a place to go: reading the form is what takes the file in
+@require_POST
+def upload(request: HubRequest) -> HttpResponse:
+    """Take a file in and check it; nothing is imported yet."""
+    request.access.require(KeyScope.IMPORT)
+    receiving = SealingUpload(request)
+    request.upload_handlers = [receiving]
+    answer: HttpResponse = _received(request)
+    if answer.status_code != SeeOther.status_code and receiving.import_id is not None:
+        fail_import(get_import(request.access, receiving.import_id), Denied("The form it came with was not ours."))
+    return answer
+
+
+@csrf_protect
+def _received(request: HubRequest) -> HttpResponse:
+    receiving = request.upload_handlers[0]
+    if not request.FILES or not isinstance(receiving, SealingUpload) or receiving.import_id is None:
+        raise FileRefused("Choose a file first; it is the one an export gave you.")
+    check_import(request.access, receiving.import_id)
+    return SeeOther(reverse("import_report", args=[receiving.import_id]))
+
+
+def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
+    """What the check found, and what was made of it; asks again by itself while it is going on."""
+    found = get_import(request.access, import_id)
+    made = found.state in {ImportState.IMPORTING, ImportState.DONE}
+    context = {
+        "found": found,
+        "state": STATES[ImportState(found.state)],
+        "is_going": found.state in GOING,
+        "is_checked": found.state == ImportState.CHECKED,
+        "row": row_of_job(found.job, request.access.has(KeyScope.OPS_WRITE)) if found.job else None,
+        "counts": _counted(found.made if made else found.found),
+        "refused": found.refused or [],
+        "may_believe": request.access.has(KeyScope.MEMORIES_APPROVE),
+        "here": request.path,
+    }
+    return answer_page(request, "memories/import.html", context, part="import")
+
+
+@require_POST
+def apply(request: HubRequest, import_id: UUID) -> HttpResponse:
+    """The yes to a checked file."""
+    names = ("dedup", "update", "keep_provenance")
+    chosen = {name: name in request.POST for name in names}
+    apply_import(request.access, import_id, ImportOptions(dry_run=False, **chosen))
+    say(request, "The import has begun.")
+    return SeeOther(reverse("import_report", args=[import_id]))
+
+
+def _page(request: HubRequest, form: ExportForm) -> HttpResponse:
+    rows = [{"found": one, "state": STATES[ImportState(one.state)]} for one in list_imports(request.access)]
+    context = {"form": form, "rows": rows, "vault": request.access.vault}
+    return answer_page(request, "memories/transfer.html", context, status=422 if form.errors else 200)
+
+
+def _counted(counts: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """The report as a table: kinds down, fates across, only the fates there are."""
+    fates = [fate for fate in FATES if any(fate in found for found in counts.values())]
+    rows = [(kind, [found.get(fate, 0) for fate in fates]) for kind, found in sorted(counts.items())]
+    return {"fates": fates, "rows": rows}

@@ -1,0 +1,86 @@
+"""A vault over REST: out as a stream, in after a look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from banks.access import Access, KeyScope
+from banks.models import AuditEntry
+from memories.models import Job, Memory
+from memories.services.running import run_job
+from tests.conftest import ApiClient
+from tests.factories import make_key, remember
+
+pytestmark = pytest.mark.django_db
+
+
+def exported(api: ApiClient) -> str:
+    answer = api.send("POST", "/exports", {})
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/x-ndjson")
+    return b"".join(answer.streaming_content).decode()
+
+
+def run_imports() -> None:
+    for job in Job.objects.filter(kind="import_vault", state="pending"):
+        run_job(job.pk)
+
+
+def test_out_and_in_again(api: ApiClient, access: Access, other_access: Access):
+    """A dry run first, then the yes; GET says what became of it."""
+    remember(access, "Mara works in Linz.")
+    text = exported(api)
+    assert AuditEntry.objects.filter(action="export_vault", vault_id=access.vault_id).count() == 1
+    other = ApiClient(make_key(other_access)[1])
+    begun = other.send("POST", "/imports", {"text": text, "dry_run": True})
+    assert begun.status_code == 202
+    path = f"/imports/{begun.json()['id']}"
+    run_imports()
+    assert other.send("GET", path).json()["found"]["memory"] == {"new": 1}
+    assert not Memory.objects.filter(vault_id=other_access.vault_id).exists()
+    assert other.send("POST", f"{path}/apply").status_code == 202
+    run_imports()
+    done = other.send("GET", path).json()
+    assert (done["state"], done["made"]["memory"], done["job"]["state"]) == ("done", {"new": 1}, "done")
+    assert other.send("POST", f"/changesets/{done['changeset_id']}/undo").json()["undone"] == 1
+    assert other.send("POST", f"{path}/apply").status_code == 409
+    assert [one["id"] for one in other.send("GET", "/imports").json()["items"]] == [done["id"]]
+
+
+def test_a_large_file_comes_in_pieces(api: ApiClient, access: Access, other_access: Access):
+    remember(access, "Mara works in Linz.")
+    lines = exported(api).splitlines(keepends=True)
+    other = ApiClient(make_key(other_access)[1])
+    begun = other.send("POST", "/imports", {"text": "".join(lines[:3]), "dry_run": False, "complete": False}).json()
+    assert begun["state"] == "receiving"
+    path = f"/imports/{begun['id']}"
+    assert other.send("POST", f"{path}/apply").status_code == 409
+    assert other.send("POST", f"{path}/lines", {"text": "".join(lines[3:])}).json()["state"] == "checking"
+    run_imports()
+    assert other.send("GET", path).json()["made"]["memory"] == {"new": 1}
+
+
+def test_what_is_no_export_is_refused_at_once(api: ApiClient):
+    answer = api.send("POST", "/imports", {"text": "hello"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "import_refused")
+
+
+def test_the_scope_decides(api_with: Callable[..., ApiClient], access: Access):
+    """No key without `export` gets anything out; believing a file needs memories:approve."""
+    every = set(KeyScope)
+    assert api_with(*(every - {KeyScope.EXPORT})).send("POST", "/exports", {}).status_code == 403
+    importer: Any = api_with(KeyScope.IMPORT)
+    assert importer.send("POST", "/imports", {"text": "x", "keep_provenance": True}).status_code == 403
+
+
+def test_a_key_for_some_banks_gets_only_those(access: Access):
+    remember(access, "At work.", bank="Work")
+    remember(access, "At home.", bank="Personal")
+    narrow = ApiClient(make_key(access, banks=["Work"])[1])
+    kinds = [json.loads(line) for line in exported(narrow).splitlines()]
+    assert [line["content"] for line in kinds if line["kind"] == "memory"] == ["At work."]
+    assert [line["name"] for line in kinds if line["kind"] == "bank"] == ["Work"]
+    assert narrow.send("POST", "/imports", {"text": "x"}).status_code == 403

@@ -1,0 +1,92 @@
+"""The page Export & import: plain text only after the password, a file in only after a look at it."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from banks.access import Access
+from banks.models import AuditEntry
+from memories.models import ImportChunk, Job, Memory, VaultImport
+from memories.services.exporting import export_vault
+from memories.services.running import run_job
+from tests.conftest import PASSWORD
+from tests.factories import remember
+
+pytestmark = pytest.mark.django_db
+
+
+def run_imports() -> None:
+    for job in Job.objects.filter(kind="import_vault", state="pending"):
+        run_job(job.pk)
+
+
+def file_of(lines: bytes) -> Any:
+    found = BytesIO(lines)
+    found.name = "vault.jsonl"
+    return found
+
+
+def test_the_password_is_asked_again(browser: Client, access: Access):
+    remember(access, "Mara works in Linz.")
+    refused = browser.post("/transfer/export/", {"password": "wrong"})
+    assert refused.status_code == 422
+    assert b"not your password" in refused.content
+    assert not AuditEntry.objects.filter(action="export_vault").exists()
+    given = browser.post("/transfer/export/", {"password": PASSWORD})
+    assert "attachment" in given["Content-Disposition"]
+    lines = b"".join(given).splitlines()
+    assert [json.loads(line)["kind"] for line in (lines[0], lines[-1])] == ["header", "trailer"]
+    assert any(b"Mara works in Linz." in line for line in lines)
+    assert AuditEntry.objects.filter(action="export_vault", vault_id=access.vault_id).count() == 1
+
+
+def test_only_an_owner_sees_the_page(viewer: User):
+    client = Client()
+    client.force_login(viewer, backend="allauth.account.auth_backends.AuthenticationBackend")
+    for answer in (
+        client.get("/transfer/"),
+        client.post("/transfer/export/", {"password": PASSWORD}),
+        client.post("/transfer/import/", {"file": file_of(b"x")}),
+    ):
+        assert answer.status_code == 403
+    assert b"/transfer/" not in client.get("/").content
+
+
+def test_a_file_is_looked_at_before_it_is_imported(browser: Client, access: Access, other_access: Access):
+    for number in range(3):
+        remember(other_access, f"Room {number} has {number * 9} chairs.")
+    sent = browser.post("/transfer/import/", {"file": file_of(b"".join(export_vault(other_access)))})
+    assert sent.status_code == 303
+    run_imports()
+    page = browser.get(sent["Location"])
+    assert b"Waits for your yes" in page.content
+    assert not Memory.objects.filter(vault_id=access.vault_id).exists()
+    assert browser.post(f"{sent['Location']}apply/", {"keep_provenance": "on"}).status_code == 303
+    run_imports()
+    page = browser.get(sent["Location"])
+    assert b"Imported" in page.content
+    assert Memory.objects.filter(vault_id=access.vault_id, trust="inferred").count() == 3
+    assert sent["Location"].encode() in browser.get("/transfer/").content
+
+
+def test_what_is_no_export_is_refused_in_a_sentence(browser: Client):
+    sent = browser.post("/transfer/import/", {"file": file_of(b"hello\nworld\n")}, follow=True)
+    assert b"not the header of an exported vault" in sent.content
+    assert not ImportChunk.objects.exists()
+    assert b"Choose a file first" in browser.post("/transfer/import/", {}, follow=True).content
+
+
+def test_a_form_of_somebody_else_leaves_nothing(owner: User, access: Access):
+    """CSRF: the file is taken in before the form can be read, so it is dropped when the form was not ours."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(owner, backend="allauth.account.auth_backends.AuthenticationBackend")
+    answer = client.post("/transfer/import/", {"file": file_of(b"".join(export_vault(access)))})
+    assert answer.status_code == 403
+    assert not ImportChunk.objects.exists()
+    assert set(VaultImport.objects.values_list("state", flat=True)) <= {"failed"}
