@@ -29,6 +29,8 @@ class Route:
     body: Any = None
     #: Ids inside the body, as ``{name}``; the same promises hold for them.
     body_ids: tuple[str, ...] = field(default=())
+    #: Scopes needed besides, as the row asked for is somebody else's.
+    not_ones_own: tuple[KeyScope, ...] = field(default=())
 
 
 ROUTES: dict[str, Route] = {
@@ -90,7 +92,13 @@ ROUTES: dict[str, Route] = {
     "list_plans": Route("GET", "/cleanup/plans", KeyScope.CLEANUP_PLAN),
     "get_plan": Route("GET", "/cleanup/plans/{plan}", KeyScope.CLEANUP_PLAN),
     "list_plan_items": Route("GET", "/cleanup/plans/{plan}/items", KeyScope.CLEANUP_PLAN),
-    "choose_items": Route("PATCH", "/cleanup/plans/{plan}/items", KeyScope.CLEANUP_PLAN, {"ticked": True}),
+    "choose_items": Route(
+        "PATCH",
+        "/cleanup/plans/{plan}/items",
+        KeyScope.CLEANUP_PLAN,
+        {"ticked": True},
+        not_ones_own=(KeyScope.CLEANUP_APPLY,),
+    ),
     "apply_plan": Route(
         "POST", "/cleanup/plans/{plan}/apply", KeyScope.CLEANUP_APPLY, {"expected_count": 1, "plan_hash": "0" * 64}
     ),

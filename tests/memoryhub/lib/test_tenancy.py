@@ -113,7 +113,7 @@ def fill_operations(vault: Vault, memory: Memory, changeset: Changeset) -> None:
 def test_no_child_points_into_another_vault(model, reference):
     """MOD-21, DESIGN law 8: raw SQL that re-points a row at the other vault's parent is refused by the database."""
     ours, theirs = fill("Ours"), fill("Theirs")
-    for once_per_parent in (MemoryIndex, Embedding, Revision, MemoryAccess, Message):
+    for once_per_parent in (MemoryIndex, Embedding, Revision, MemoryAccess, Message, ClusterSummary):
         once_per_parent.objects.filter(vault=theirs).delete()
     table, column = model._meta.db_table, model._meta.get_field(reference.field).column
     target = apps.get_model(reference.to)._meta.db_table
