@@ -1,4 +1,4 @@
-"""What a person chooses for this browser: vault, theme, single-key shortcuts."""
+"""What a person chooses for this browser: vault, theme, density, single-key shortcuts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from banks.access import access_from_user
 from banks.web.middleware import VAULT_IN_SESSION
-from banks.web.shell import SHORTCUTS_COOKIE, THEME_COOKIE, THEMES
+from banks.web.shell import DENSITIES, DENSITY_COOKIE, SHORTCUTS_COOKIE, THEME_COOKIE, THEMES
 from memoryhub.lib.ids import parse_id
 from memoryhub.lib.pages import SeeOther, safe_next
 
@@ -39,6 +39,15 @@ def choose_theme(request: HttpRequest) -> HttpResponse:
     """Light, dark, or what the system says."""
     theme = request.POST.get("theme", "")
     return _remembered(request, THEME_COOKIE, theme if theme in {value for value, _, _ in THEMES} else "system")
+
+
+@login_not_required
+@require_POST
+def choose_density(request: HttpRequest) -> HttpResponse:
+    """How much fits on a screen: comfortable or compact."""
+    density = request.POST.get("density", "")
+    known = {value for value, _, _ in DENSITIES}
+    return _remembered(request, DENSITY_COOKIE, density if density in known else "comfortable")
 
 
 @login_not_required

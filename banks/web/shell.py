@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 from django.utils.functional import SimpleLazyObject
 
 from banks.access import Access, KeyScope, vaults_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 THEMES = (("system", "Like the system", "monitor"), ("light", "Light", "sun"), ("dark", "Dark", "moon"))
 THEME_COOKIE = "theme"
+DENSITIES = (("comfortable", "Comfortable", "rows-3"), ("compact", "Compact", "rows-4"))
+DENSITY_COOKIE = "density"
 SHORTCUTS_COOKIE = "shortcuts"
 
 
@@ -59,7 +61,9 @@ NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
             Place("jobs", "Jobs", "list-checks", KeyScope.OPS_READ),
             Place("migrations", "Migrations", "git-branch", KeyScope.OPS_READ),
             Place("transfer", "Export & import", "replace", KeyScope.EXPORT),
-            Place("system", "System", "settings", KeyScope.OPS_READ),
+            Place("webhooks", "Webhooks", "webhook", KeyScope.WEBHOOKS_ADMIN),
+            Place("settings", "Settings", "sliders-horizontal"),
+            Place("system", "System", "server", KeyScope.OPS_READ),
         ),
     ),
 )
@@ -96,16 +100,24 @@ class Shell:
     is_superuser: bool
     shortcuts: bool
     themes: tuple[tuple[str, str, str], ...] = THEMES
+    densities: tuple[tuple[str, str, str], ...] = DENSITIES
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
     """Context processor; ``shell`` costs nothing until a template draws it."""
-    theme = request.COOKIES.get(THEME_COOKIE, "system")
-    known = {value for value, _, _ in THEMES}
-    context: dict[str, Any] = {"theme": theme if theme in known else "system"}
+    context: dict[str, Any] = {
+        "theme": _chosen(request, THEME_COOKIE, THEMES),
+        "density": _chosen(request, DENSITY_COOKIE, DENSITIES),
+    }
     if hasattr(request, "access"):
         context["shell"] = SimpleLazyObject(lambda: _shell_of(request))  # type: ignore[arg-type]
     return context
+
+
+def _chosen(request: HttpRequest, cookie: str, offered: tuple[tuple[str, str, str], ...]) -> str:
+    """What this browser's cookie says, as far as it is offered; otherwise the first."""
+    value = request.COOKIES.get(cookie, "")
+    return value if value in {one for one, _, _ in offered} else offered[0][0]
 
 
 def _shell_of(request: PageRequest[Access]) -> Shell:
@@ -125,8 +137,16 @@ def _items(request: PageRequest[Access], places: tuple[Place, ...]) -> list[Item
         Item(url, place.label, place.icon, _is_current(request, url), place.name)
         for place in places
         if request.access.has(place.scope)
-        for url in [reverse(place.name)]
+        for url in _address_of(place)
     ]
+
+
+def _address_of(place: Place) -> list[str]:
+    """Where the place is; nowhere in a hub whose rooms do not offer it."""
+    try:
+        return [reverse(place.name)]
+    except NoReverseMatch:
+        return []
 
 
 def _is_current(request: PageRequest[Access], url: str) -> bool:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
     path("preferences/vault/", preferences.choose_vault, name="choose_vault"),
     path("preferences/theme/", preferences.choose_theme, name="choose_theme"),
+    path("preferences/density/", preferences.choose_density, name="choose_density"),
     path("preferences/shortcuts/", preferences.choose_shortcuts, name="choose_shortcuts"),
     path("banks/", banks.banks, name="banks"),
     path("banks/<slug:slug>/", banks.bank, name="bank"),
