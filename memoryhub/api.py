@@ -46,6 +46,8 @@ READING_POSTS = frozenset({"search_memories", "read_memories", "format_for_injec
 PREVIEWS = frozenset({"preview_extraction"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
 SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
+# Its answer is as large as the vault and changes nothing.
+STREAMS = frozenset({"export_vault"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}
 
 _SOURCE = re.compile(r"\s*\([A-Z]{3}-\d[^)]*\)")
@@ -143,7 +145,7 @@ def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if model.__ninja_param_source__ == "query"
         for name in model.__ninja_flatten_map__
     )
-    replayable = view.__name__ not in READING_POSTS | PREVIEWS | SECRET_ANSWERS
+    replayable = view.__name__ not in READING_POSTS | PREVIEWS | SECRET_ANSWERS | STREAMS
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:

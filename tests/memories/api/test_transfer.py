@@ -29,6 +29,13 @@ def run_imports() -> None:
         run_job(job.pk)
 
 
+def test_an_export_may_carry_an_idempotency_key(api: ApiClient):
+    """Clients put one on every POST; an answer as large as the vault is not kept for a replay."""
+    answer = api.send("POST", "/exports", {}, Idempotency_Key="once")
+    assert answer.status_code == 200
+    assert b"".join(answer.streaming_content).startswith(b"{")
+
+
 def test_out_and_in_again(api: ApiClient, access: Access, other_access: Access):
     """A dry run first, then the yes; GET says what became of it."""
     remember(access, "Mara works in Linz.")

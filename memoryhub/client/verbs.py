@@ -1,0 +1,95 @@
+"""Verbs as methods: one declaration serves the client that waits and the one that is awaited."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, Self, overload
+
+from memoryhub.client.answers import Page
+from memoryhub.client.request import Call
+
+
+class Sender(ABC):
+    """Whoever sends a call and waits for its answer."""
+
+    @abstractmethod
+    def send[Answered](self, call: Call[Answered]) -> Answered:
+        """The answer. Raises MemoryHubError."""
+
+
+class AsyncSender(ABC):
+    """Whoever sends a call and is awaited."""
+
+    @abstractmethod
+    async def send[Answered](self, call: Call[Answered]) -> Answered:
+        """The answer. Raises MemoryHubError."""
+
+
+class Verb[**Said, Answered]:
+    """A method that sends the call a function makes of its arguments; it has the function's signature and docstring."""
+
+    def __init__(self, call: Callable[Said, Call[Answered]]) -> None:
+        self.call = call
+        functools.update_wrapper(self, call)
+
+    @overload
+    def __get__(self, hub: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, hub: Sender, owner: type) -> Callable[Said, Answered]: ...
+    @overload
+    def __get__(self, hub: AsyncSender, owner: type) -> Callable[Said, Coroutine[Any, Any, Answered]]: ...
+    def __get__(self, hub: Sender | AsyncSender | None, owner: type) -> Any:
+        if hub is None:
+            return self
+
+        @functools.wraps(self.call)
+        def verb(*args: Said.args, **kwargs: Said.kwargs) -> Any:
+            return hub.send(self.call(*args, **kwargs))
+
+        return verb
+
+
+class Each[**Said, Item]:
+    """A method that goes through every item of a list, page after page, as far as the caller looks."""
+
+    def __init__(self, call: Callable[Said, Call[Page[Item]]]) -> None:
+        self.call = call
+        functools.update_wrapper(self, call)
+
+    @overload
+    def __get__(self, hub: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, hub: Sender, owner: type) -> Callable[Said, Iterator[Item]]: ...
+    @overload
+    def __get__(self, hub: AsyncSender, owner: type) -> Callable[Said, AsyncIterator[Item]]: ...
+    def __get__(self, hub: Sender | AsyncSender | None, owner: type) -> Any:
+        if hub is None:
+            return self
+
+        @functools.wraps(self.call)
+        def each(*args: Said.args, **kwargs: Said.kwargs) -> Any:
+            call = self.call(*args, **kwargs)
+            return _each(hub, call) if isinstance(hub, Sender) else _each_later(hub, call)
+
+        return each
+
+
+def _each[Item](hub: Sender, call: Call[Page[Item]]) -> Iterator[Item]:
+    while True:
+        page = hub.send(call)
+        yield from page.items
+        if page.next_cursor is None:
+            return
+        call = call.after(page.next_cursor)
+
+
+async def _each_later[Item](hub: AsyncSender, call: Call[Page[Item]]) -> AsyncIterator[Item]:
+    while True:
+        page = await hub.send(call)
+        for item in page.items:
+            yield item
+        if page.next_cursor is None:
+            return
+        call = call.after(page.next_cursor)
