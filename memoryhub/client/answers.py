@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 
-class Answer(BaseModel):
+class Shape(BaseModel):
     """Any answer; fields this version of the client does not know are attributes too."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class Page[Item](Answer):
+class Answer(Shape):
+    """An answer without a class of its own: its fields are those the API's reference names."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class Page[Item](Shape):
     """A part of a list; ``next_cursor`` is None at its end."""
 
     items: list[Item]
@@ -23,13 +31,13 @@ class Page[Item](Answer):
     total: int | None = None
 
 
-class Listing[Item](Answer):
+class Listing[Item](Shape):
     """A whole list."""
 
     items: list[Item]
 
 
-class Memory(Answer):
+class Memory(Shape):
     """One memory. ``content`` is None in a compact answer, which has a ``summary``, and where it cannot be opened."""
 
     id: UUID
@@ -80,7 +88,7 @@ class SearchResult(Memory):
     scores: dict[str, float] = {}
 
 
-class Found(Answer):
+class Found(Shape):
     """An answer to a question, best first; ``degraded`` names what could not take part."""
 
     results: list[SearchResult]
@@ -88,7 +96,7 @@ class Found(Answer):
     took_ms: float
 
 
-class Context(Answer):
+class Context(Shape):
     """A text for a prompt, its tokens as estimated, and the memories in it."""
 
     text: str
@@ -96,14 +104,14 @@ class Context(Answer):
     memory_ids: list[UUID]
 
 
-class ReadMemories(Answer):
+class ReadMemories(Shape):
     """Memories in the order asked, and the ids that are not there."""
 
     results: list[Memory]
     missing: list[str]
 
 
-class Written(Answer):
+class Written(Shape):
     """What became of a write: ``created``, ``duplicate``, ``updated``, ``superseded`` or ``idempotent``, and why."""
 
     memory: Memory
@@ -117,7 +125,7 @@ class Written(Answer):
     reason: str
 
 
-class BatchItem(Answer):
+class BatchItem(Shape):
     """What became of one item: its memory and ``reason``, or the ``problem`` with it, and the status of either."""
 
     index: int
@@ -127,7 +135,7 @@ class BatchItem(Answer):
     problem: dict[str, Any] | None = None
 
 
-class BatchWritten(Answer):
+class BatchWritten(Shape):
     """One result for each item, in the order sent."""
 
     results: list[BatchItem]
@@ -139,7 +147,7 @@ class MemoryPage(Page[Memory]):
     facets: dict[str, list[dict[str, Any]]] | None = None
 
 
-class Session(Answer):
+class Session(Shape):
     """A conversation; ``unread`` messages were not read for memories yet."""
 
     id: UUID
@@ -152,7 +160,7 @@ class Session(Answer):
     unread: int
 
 
-class Message(Answer):
+class Message(Shape):
     """One turn."""
 
     id: UUID
@@ -168,7 +176,7 @@ class Message(Answer):
     created_at: dt.datetime
 
 
-class AddedMessage(Answer):
+class AddedMessage(Shape):
     """What became of a turn; ``memory_id`` when it became a memory at once."""
 
     id: UUID
@@ -177,14 +185,14 @@ class AddedMessage(Answer):
     memory_id: UUID | None = None
 
 
-class AddedMessages(Answer):
+class AddedMessages(Shape):
     """One result for each turn, in the order sent."""
 
     session: Session
     results: list[AddedMessage]
 
 
-class Window(Answer):
+class Window(Shape):
     """The turns to show a model, oldest first."""
 
     session: Session
@@ -193,7 +201,7 @@ class Window(Answer):
     left_out: int
 
 
-class Flushed(Answer):
+class Flushed(Shape):
     """Whether there was anything to read, and the job that reads it."""
 
     queued: bool
@@ -201,7 +209,7 @@ class Flushed(Answer):
     job_id: UUID | None = None
 
 
-class Summary(Answer):
+class Summary(Shape):
     """The running summary of a conversation."""
 
     session_id: str
@@ -210,7 +218,7 @@ class Summary(Answer):
     messages: int
 
 
-class CoreDocument(Answer):
+class CoreDocument(Shape):
     """What a namespace holds on to, as ``markdown`` and in lines."""
 
     namespace: list[str]
@@ -219,7 +227,7 @@ class CoreDocument(Answer):
     markdown: str
 
 
-class Dream(Answer):
+class Dream(Shape):
     """One consolidation: ``waiting``, ``done``, ``unchanged``, ``skipped`` (nothing new to read) or ``failed``."""
 
     id: UUID
@@ -231,7 +239,7 @@ class Dream(Answer):
     job_id: UUID | None = None
 
 
-class Job(Answer):
+class Job(Shape):
     """Background work: ``pending``, ``running``, ``done``, ``dead`` (waits for a person) or ``cancelled``."""
 
     id: UUID
@@ -243,7 +251,7 @@ class Job(Answer):
     error: str = ""
 
 
-class Plan(Answer):
+class Plan(Shape):
     """A clean-up that was planned; ``count`` and ``plan_hash`` are about what is chosen now."""
 
     id: UUID
@@ -255,7 +263,7 @@ class Plan(Answer):
     changeset_id: UUID | None = None
 
 
-class Changeset(Answer):
+class Changeset(Shape):
     """Everything one action changed, which can be undone as one."""
 
     id: UUID
@@ -264,7 +272,7 @@ class Changeset(Answer):
     count: int
 
 
-class Bank(Answer):
+class Bank(Shape):
     """A topic of the vault."""
 
     id: UUID
@@ -275,7 +283,7 @@ class Bank(Answer):
     is_hidden: bool = False
 
 
-class Agent(Answer):
+class Agent(Shape):
     """A caller, and where its memories go."""
 
     id: UUID
@@ -286,7 +294,7 @@ class Agent(Answer):
     is_isolated: bool = False
 
 
-class Key(Answer):
+class Key(Shape):
     """An API key; ``key`` is its secret, and there only in the answer that made it."""
 
     id: UUID
@@ -298,7 +306,7 @@ class Key(Answer):
     key: str | None = None
 
 
-class Setting(Answer):
+class Setting(Shape):
     """A setting: the value that holds, and where it was set."""
 
     key: str
@@ -306,7 +314,7 @@ class Setting(Answer):
     source: str
 
 
-class WhoAmI(Answer):
+class WhoAmI(Shape):
     """Who the key acts as, and what it may."""
 
     vault: dict[str, Any]

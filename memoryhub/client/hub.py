@@ -12,7 +12,7 @@ import os
 import time
 import uuid
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx2
 from pydantic import ValidationError
@@ -139,7 +139,7 @@ def _timeout(seconds: float) -> httpx2.Timeout:
     return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
 
 
-def _request(http: httpx2.Client | httpx2.AsyncClient, call: Call[object]) -> httpx2.Request:
+def _request(http: httpx2.Client | httpx2.AsyncClient, call: Call[Any]) -> httpx2.Request:
     """The request as it is sent, and sent again: with the same Idempotency-Key."""
     headers = dict(call.headers)
     if call.method in {"POST", "PATCH"}:
@@ -148,7 +148,9 @@ def _request(http: httpx2.Client | httpx2.AsyncClient, call: Call[object]) -> ht
     if call.body is not None:
         headers["Content-Type"] = "application/json"
         content = to_json(call.body)
-    return http.build_request(call.method, call.path, params=call.parameters or None, content=content, headers=headers)
+    return http.build_request(
+        call.method, call.path, params=tuple(call.parameters) or None, content=content, headers=headers
+    )
 
 
 def _answer[Answered](call: Call[Answered], response: httpx2.Response) -> Answered:
@@ -169,5 +171,5 @@ def _failure(error: Exception, request: httpx2.Request) -> MemoryHubError:
     where = f"{request.url.scheme}://{request.url.netloc.decode()}"
     if isinstance(error, httpx2.TimeoutException):
         return HubTimeout(Problem(None, "timeout", f"The hub at {where} took too long."), arrived=arrived)
-    told = f"The hub at {where} did not answer ({error or type(error).__name__})."
+    told = f"The hub at {where} did not answer ({str(error) or type(error).__name__})."
     return HubUnreachable(Problem(None, "unreachable", told), arrived=arrived)

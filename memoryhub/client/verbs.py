@@ -32,7 +32,7 @@ class Verb[**Said, Answered]:
 
     def __init__(self, call: Callable[Said, Call[Answered]]) -> None:
         self.call = call
-        functools.update_wrapper(self, call)
+        self.__doc__ = call.__doc__
 
     @overload
     def __get__(self, hub: None, owner: type) -> Self: ...
@@ -56,7 +56,7 @@ class Each[**Said, Item]:
 
     def __init__(self, call: Callable[Said, Call[Page[Item]]]) -> None:
         self.call = call
-        functools.update_wrapper(self, call)
+        self.__doc__ = call.__doc__
 
     @overload
     def __get__(self, hub: None, owner: type) -> Self: ...
