@@ -30,40 +30,44 @@ class Place(NamedTuple):
     label: str
     icon: str
     scope: KeyScope = KeyScope.MEMORIES_READ
+    #: Pressed after ``g`` it leads there.
+    key: str = ""
+    #: What else somebody may call it.
+    words: str = ""
 
 
 NAVIGATION: tuple[tuple[str, tuple[Place, ...]], ...] = (
     (
         "",
         (
-            Place("overview", "Overview", "layout-dashboard"),
-            Place("memories", "Memories", "library"),
-            Place("recall", "Recall lab", "flask-conical"),
-            Place("sessions", "Sessions", "messages-square", KeyScope.SESSIONS),
-            Place("banks", "Banks", "layers"),
-            Place("agents", "Agents", "bot"),
+            Place("overview", "Overview", "layout-dashboard", key="o", words="home dashboard statistics"),
+            Place("memories", "Memories", "library", key="m", words="list search find"),
+            Place("recall", "Recall lab", "flask-conical", key="l", words="search explain why ranking"),
+            Place("sessions", "Sessions", "messages-square", KeyScope.SESSIONS, "s", "conversations messages"),
+            Place("banks", "Banks", "layers", key="b", words="topics retention"),
+            Place("agents", "Agents", "bot", key="a", words="callers programs"),
         ),
     ),
     (
         "Care",
         (
-            Place("review", "Review", "inbox"),
-            Place("summaries", "Summaries & dreams", "brain"),
-            Place("cleanup", "Cleanup", "brush-cleaning", KeyScope.CLEANUP_PLAN),
-            Place("activity", "Activity", "history", KeyScope.OPS_READ),
+            Place("review", "Review", "inbox", key="r", words="drafts duplicates contradictions approve"),
+            Place("summaries", "Summaries & dreams", "brain", key="d", words="core document daily notes diary"),
+            Place("cleanup", "Cleanup", "brush-cleaning", KeyScope.CLEANUP_PLAN, "c", "plan prune dedup"),
+            Place("activity", "Activity", "history", KeyScope.OPS_READ, "h", "audit changesets undo erasures calls"),
         ),
     ),
     (
         "Run",
         (
-            Place("connect", "Connect", "plug"),
-            Place("keys", "Keys", "key-round", KeyScope.KEYS_ADMIN),
-            Place("jobs", "Jobs", "list-checks", KeyScope.OPS_READ),
-            Place("migrations", "Migrations", "git-branch", KeyScope.OPS_READ),
-            Place("transfer", "Export & import", "replace", KeyScope.EXPORT),
-            Place("webhooks", "Webhooks", "webhook", KeyScope.WEBHOOKS_ADMIN),
-            Place("settings", "Settings", "sliders-horizontal"),
-            Place("system", "System", "server", KeyScope.OPS_READ),
+            Place("connect", "Connect", "plug", key="p", words="mcp curl python install client"),
+            Place("keys", "Keys", "key-round", KeyScope.KEYS_ADMIN, "k", "api secrets rotate"),
+            Place("webhooks", "Webhooks", "webhook", KeyScope.WEBHOOKS_ADMIN, "w", "events deliveries"),
+            Place("jobs", "Jobs", "list-checks", KeyScope.OPS_READ, "j", "background queue progress"),
+            Place("migrations", "Migrations", "git-branch", KeyScope.OPS_READ, "i", "schema embeddings reindex"),
+            Place("transfer", "Export & import", "replace", KeyScope.EXPORT, "t", "backup download upload"),
+            Place("settings", "Settings", "sliders-horizontal", key="e", words="configure limits thresholds"),
+            Place("system", "System", "server", KeyScope.OPS_READ, "y", "health version guard shred"),
         ),
     ),
 )
@@ -79,6 +83,8 @@ class Item:
     current: bool
     #: What the page is called in addresses.
     name: str = ""
+    key: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True)
@@ -123,7 +129,7 @@ def _chosen(request: HttpRequest, cookie: str, offered: tuple[tuple[str, str, st
 def _shell_of(request: PageRequest[Access]) -> Shell:
     assert request.user.is_authenticated
     return Shell(
-        nav=[Group(title, _items(request, places)) for title, places in NAVIGATION],
+        nav=navigation_of(request),
         vault=request.access.vault,
         vaults=vaults_of(request.user),
         person=request.user.get_username(),
@@ -132,9 +138,14 @@ def _shell_of(request: PageRequest[Access]) -> Shell:
     )
 
 
+def navigation_of(request: PageRequest[Access]) -> list[Group]:
+    """The pages this person may open in this vault."""
+    return [Group(title, _items(request, places)) for title, places in NAVIGATION]
+
+
 def _items(request: PageRequest[Access], places: tuple[Place, ...]) -> list[Item]:
     return [
-        Item(url, place.label, place.icon, _is_current(request, url), place.name)
+        Item(url, place.label, place.icon, _is_current(request, url), place.name, place.key, place.words)
         for place in places
         if request.access.has(place.scope)
         for url in _address_of(place)

@@ -7,10 +7,11 @@ from django.urls import path
 from django.views.decorators.http import require_POST
 from django.views.generic import RedirectView
 
-from banks.web import agents, banks, connect, keys, preferences
+from banks.web import agents, banks, connect, keys, palette, preferences
 
 urlpatterns = [
     path("favicon.ico", RedirectView.as_view(url=f"{settings.STATIC_URL}favicon.svg")),
+    path("palette/", palette.palette, name="palette"),
     path("preferences/vault/", preferences.choose_vault, name="choose_vault"),
     path("preferences/theme/", preferences.choose_theme, name="choose_theme"),
     path("preferences/density/", preferences.choose_density, name="choose_density"),

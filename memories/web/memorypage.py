@@ -221,7 +221,7 @@ def actions_of(access: Access, memory: Memory) -> list[Action]:
         found += [
             Action(_to("approve_memory", memory), "Approve", "check", "Let agents recall it", "y", primary=True),
             Action(
-                _to("discard_memory", memory), "Discard", "ban", "Reject it; it stays in the record", "x", danger=True
+                _to("discard_memory", memory), "Discard", "ban", "Reject it; it stays in the record", "r", danger=True
             ),
         ]
     toggle = toggle_of(memory)

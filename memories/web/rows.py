@@ -96,7 +96,7 @@ def buttons_of(memory: Memory, access: Access) -> list[Toggle]:
 def _review(memory: Memory) -> list[Toggle]:
     return [
         Toggle(reverse("approve_memory", args=[memory.pk]), "Approve", "check", "y"),
-        Toggle(reverse("discard_memory", args=[memory.pk]), "Discard", "ban", "x"),
+        Toggle(reverse("discard_memory", args=[memory.pk]), "Discard", "ban", "r"),
     ]
 
 
