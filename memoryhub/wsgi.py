@@ -19,6 +19,7 @@ application = get_wsgi_application()
 from django.db import OperationalError, connection  # noqa: E402
 
 from banks.services.keyring import verify_keys  # noqa: E402
+from memories.search.timing import start_timing  # noqa: E402
 from memories.services.accesses import start_recording  # noqa: E402
 from memoryhub.providers.registry import get_embedder  # noqa: E402
 
@@ -33,3 +34,4 @@ if embedder is not None and embedder.local:
     embedder.embed(["warm"])  # or the first search would wait for the vectors to load
 
 start_recording()
+start_timing()

@@ -12,7 +12,7 @@ import structlog
 from django.db import transaction
 
 from banks.access import Access
-from memories.models import CallGuard
+from memories.models import CallGuard, GuardSpell
 from memories.models.effective import config_version, remembered_settings
 from memories.rules.guard import CLOSED, GuardRules, GuardState, admitted, after_error, after_success, retry_at
 from memories.rules.vocabulary import GuardedService
@@ -147,7 +147,25 @@ def _step(
         row.last_error = error[:DETAIL_LENGTH] or row.last_error
         row.changed_at = now()
         row.save(update_fields=["errors", "opened_at", "probing_since", "last_error", "changed_at"])
+        if after.opened_at != before.opened_at:
+            _note_spell(row, before, after, rules)
     return before, after
+
+
+def _note_spell(row: CallGuard, before: GuardState, after: GuardState, rules: GuardRules) -> None:
+    """What the plot of the guard is drawn from; the guard's row is locked, so spells follow one another."""
+    mine = GuardSpell.objects.filter(vault_id=row.vault_id, service=row.service)
+    if before.opened_at is not None:
+        mine.filter(ended_at=None).update(ended_at=now())
+    if after.opened_at is not None:
+        probes_at = after.opened_at + rules.cooldown
+        mine.create(
+            vault_id=row.vault_id,
+            service=row.service,
+            opened_at=after.opened_at,
+            probes_at=probes_at,
+            error=row.last_error,
+        )
 
 
 def state_of(row: CallGuard) -> GuardState:

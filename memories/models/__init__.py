@@ -16,6 +16,7 @@ from memories.models.memory import Memory
 from memories.models.modelcall import CallGuard, ModelCall
 from memories.models.note import DailyNote, NoteLine
 from memories.models.retrieval import Embedding, EmbeddingSpace, MemoryIndex, Posting, PostingChunk, VaultSpace
+from memories.models.rollup import GuardSpell, Rollup, Tally
 from memories.models.schedule import Schedule
 from memories.models.session import Message, Session
 from memories.models.summary import ClusterSummary
@@ -39,6 +40,7 @@ __all__ = [
     "Embedding",
     "EmbeddingSpace",
     "ErasureReceipt",
+    "GuardSpell",
     "IdempotencyRecord",
     "ImportChunk",
     "Job",
@@ -54,8 +56,10 @@ __all__ = [
     "Posting",
     "PostingChunk",
     "Revision",
+    "Rollup",
     "Schedule",
     "Session",
+    "Tally",
     "VaultImport",
     "VaultSpace",
 ]

@@ -33,6 +33,7 @@ from memories.search.opening import open_in_order
 from memories.search.question import Asked, Found, Meaning
 from memories.search.ranking import Ranking
 from memories.search.seedprofile import seed
+from memories.search.timing import note_stages
 from memories.search.trace import Stage, Trace
 from memoryhub.lib.blindindex import hash_query
 from memoryhub.providers.base import ProviderError
@@ -87,6 +88,7 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
         asked.trace.mark("read", len(ranking.memories), len(answer.hits))
         answer.stages = asked.trace.stages
     answer.took_ms = round((time.perf_counter() - started) * 1000, 3)
+    note_stages(access.vault_id, answer.took_ms, answer.stages)
     return answer
 
 

@@ -23,6 +23,7 @@ from banks.models import Vault
 from memories.models import Lookup, Memory, MemoryAccess
 from memories.models.effective import config_version, remembered_settings
 from memories.rules.vocabulary import AccessPurpose
+from memories.services.tallies import tally_recalls
 from memoryhub.lib.backlog import Backlog
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
@@ -162,6 +163,7 @@ def _write_vault(access: Access, notes: Sequence[_Note]) -> None:
         if settings["access_log_days"] and settings["access_log_entries"]:
             _log(access, notes, ids)
             _keep_newest(sorted(ids), settings["access_log_entries"])
+        tally_recalls(access, [memory_id for note in notes for memory_id in note.ids], notes[0].at)
         _stamp(access, sorted(ids), max(note.at for note in notes))  # last: its locks are held shortest
 
 

@@ -21,6 +21,7 @@ from memories.services.context import WriteContext, allocate_documents
 from memories.services.revising import broken_constraint
 from memories.services.settling import Batch, Raced, WriteResult
 from memories.services.superseding import check_successor, succeeding
+from memories.services.tallies import tally_writes
 from memoryhub.lib.errors import HubError
 
 __all__ = ["WriteResult", "write_batch", "write_memory", "write_successor"]
@@ -74,6 +75,7 @@ def write_batch(
 
     def attempt() -> Written:
         results = Batch(context, [*numbers, last], ids).write(drafts)
+        tally_writes(access, [result for result in results if isinstance(result, WriteResult)])
         if together_with is not None:
             together_with(results)
         return results
