@@ -8,6 +8,7 @@ from typing import Any
 from celery import Celery, signals
 
 from memoryhub.env import secrets
+from memoryhub.lib.workers import give_sign, take_off
 from memoryhub.local.processes import leave_with_parent
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
@@ -27,6 +28,16 @@ def _leave_with_the_worker(**_: Any) -> None:
 @signals.worker_init.connect
 def _refuse_without_keys(**_: Any) -> None:
     secrets()
+
+
+@signals.heartbeat_sent.connect
+def _give_sign(sender: Any, **_: Any) -> None:
+    give_sign(app.conf.broker_url, sender.eventer.hostname)
+
+
+@signals.worker_shutdown.connect
+def _take_off(sender: Any, **_: Any) -> None:
+    take_off(app.conf.broker_url, sender.hostname)
 
 
 @signals.setup_logging.connect

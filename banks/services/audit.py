@@ -49,3 +49,10 @@ def list_audit(access: Access, limit: int = 100, before: int | None = None) -> l
     if before is not None:
         entries = entries.filter(pk__lt=before)
     return list(entries.order_by("-pk")[:limit])
+
+
+def count_audit_after(access: Access, latest: int, most: int) -> int:
+    """How many entries the vault has after ``latest``, counted up to ``most``. Needs ops:read."""
+    access.require(KeyScope.OPS_READ)
+    newer = AuditEntry.objects.filter(vault_id=access.vault_id, pk__gt=latest).order_by("-pk")
+    return newer.values("pk")[:most].count()

@@ -21,7 +21,8 @@ from memoryhub.lib.clock import now
 
 #: Counted for each bank, so that keys limited to banks are told of theirs only.
 OF_BANKS = frozenset({Metric.CREATED, Metric.MENTIONED, Metric.STANDING, Metric.RECALLED, Metric.WRITTEN})
-LEVELS = frozenset({Metric.STANDING, Metric.WAITING})
+#: Asked for as they stand now: what there is, and how much was ever created.
+LEVELS = frozenset({Metric.STANDING, Metric.WAITING, Metric.CREATED})
 PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
 
@@ -49,7 +50,9 @@ class Statistics:
     def durations(self, label: str) -> dict[str, list[float | None]]:
         """Percentile → ms in each step, None where nothing was measured."""
         cells = self._cells(label)
-        return {name: [percentile(cells[start], share) for start in self.grid.starts] for name, share in PERCENTILES.items()}
+        return {
+            name: [percentile(cells[start], share) for start in self.grid.starts] for name, share in PERCENTILES.items()
+        }
 
     def overall(self, label: str) -> dict[str, float | None]:
         """Percentile → ms over the whole period."""
@@ -59,9 +62,23 @@ class Statistics:
                 summed[cell] = summed.get(cell, 0) + count
         return {name: percentile(summed, share) for name, share in PERCENTILES.items()}
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether no memory was ever created here: a vault whose last one was erased is no new one."""
+        return not any(metric in (Metric.CREATED, Metric.STANDING) for metric, *_ in self.now)
+
     def measured(self) -> list[str]:
         """What durations were measured of."""
         return sorted({one.label for one in self.counts if one.metric is Metric.TOOK})
+
+    def measured_counts(self, label: str) -> list[int]:
+        """How many durations were measured in each step."""
+        cells = self._cells(label)
+        return [sum(cells[start].values()) for start in self.grid.starts]
+
+    def in_banks(self) -> dict[UUID, dict[str, int]]:
+        """Bank → how many of its memories stand how, now."""
+        return by_bank(self.now)
 
     def _cells(self, label: str) -> dict[dt.datetime, dict[int, int]]:
         cells: dict[dt.datetime, dict[int, int]] = {start: {} for start in self.grid.starts}
@@ -85,34 +102,38 @@ def read_statistics(access: Access, period: Period, metrics: Collection[Metric])
         "until": grid.until,
         "step": grid.step,
         "metrics": [metric.value for metric in metrics],
+        "levels": [metric.value for metric in LEVELS.intersection(metrics)],
         **_reach(access),
     }
+    counts: list[Count] = []
+    levels: list[tuple[Metric, str, UUID | None, int]] = []
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, given)
-        counts = [
-            Count(Metric(metric), label, start.astimezone(dt.UTC), int(n), cell, bank)
-            for metric, label, cell, bank, start, n in cursor.fetchall()
-        ]
-    return Statistics(grid, counts, _levels(access, LEVELS.intersection(metrics)))
+        cursor.execute(f"{_COUNTS} UNION ALL {_LEVELS}", given)
+        for metric, label, cell, bank, start, n in cursor.fetchall():
+            if start is None:
+                levels.append((Metric(metric), label, bank, int(n)))
+            else:
+                counts.append(Count(Metric(metric), label, start.astimezone(dt.UTC), int(n), cell, bank))
+    return Statistics(grid, counts, levels)
 
 
 def count_in_banks(access: Access) -> dict[UUID, dict[str, int]]:
     """Bank → how many of its memories stand how, now. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    found: dict[UUID, dict[str, int]] = {}
-    for _, label, bank_id, count in _levels(access, {Metric.STANDING}):
-        if bank_id is not None:
-            found.setdefault(bank_id, {})[label] = count
-    return found
-
-
-def _levels(access: Access, metrics: Collection[Metric]) -> list[tuple[Metric, str, UUID | None, int]]:
-    if not metrics:
-        return []
-    given = {"vault": access.vault_id, "metrics": [metric.value for metric in metrics], **_reach(access)}
+    given = {"vault": access.vault_id, "levels": [Metric.STANDING.value], **_reach(access)}
     with connection.cursor() as cursor:
         cursor.execute(_LEVELS, given)
-        return [(Metric(metric), label, bank, int(n)) for metric, label, bank, n in cursor.fetchall()]
+        rows = [(Metric(metric), label, bank, int(n)) for metric, label, _, bank, _, n in cursor.fetchall()]
+    return by_bank(rows)
+
+
+def by_bank(levels: Sequence[tuple[Metric, str, UUID | None, int]]) -> dict[UUID, dict[str, int]]:
+    """Bank → how many of its memories stand how."""
+    found: dict[UUID, dict[str, int]] = {}
+    for metric, label, bank_id, count in levels:
+        if metric is Metric.STANDING and bank_id is not None:
+            found.setdefault(bank_id, {})[label] = count
+    return found
 
 
 def _reach(access: Access) -> dict[str, object]:
@@ -151,18 +172,18 @@ _BOTH = """
 _COUNTS = f"""
     SELECT metric, label, cell, bank_id, date_bin(%(step)s, at, %(since)s) AS start,
         CASE WHEN metric = 'peak' THEN max(n) ELSE sum(n) END
-    FROM ({_BOTH}) AS both
+    FROM ({_BOTH}) AS counted
     WHERE NOT %(limited)s OR bank_id = ANY(%(banks)s::uuid[]) OR metric <> ALL(%(of_banks)s)
     GROUP BY 1, 2, 3, 4, 5
 """
 _LEVELS = """
-    SELECT metric, label, bank_id, sum(n) FROM (
+    SELECT metric, label, 0, bank_id, NULL::timestamptz, sum(n) FROM (
         SELECT metric, label, bank_id, n FROM memories_rollup
-        WHERE vault_id = %(vault)s AND span = 'all' AND at = timestamptz 'epoch' AND metric = ANY(%(metrics)s)
+        WHERE vault_id = %(vault)s AND span = 'all' AND at = timestamptz 'epoch' AND metric = ANY(%(levels)s)
         UNION ALL
         SELECT metric, label, bank_id, n FROM memories_tally
-        WHERE vault_id = %(vault)s AND metric = ANY(%(metrics)s)
-    ) AS both
+        WHERE vault_id = %(vault)s AND metric = ANY(%(levels)s)
+    ) AS counted
     WHERE NOT %(limited)s OR bank_id = ANY(%(banks)s::uuid[]) OR metric <> ALL(%(of_banks)s)
-    GROUP BY 1, 2, 3 HAVING sum(n) <> 0
+    GROUP BY 1, 2, 4 HAVING sum(n) <> 0
 """

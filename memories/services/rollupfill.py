@@ -63,16 +63,17 @@ _RECALLS = """
     WHERE given.vault_id = %(vault)s AND NOT EXISTS (
         SELECT FROM memories_rollup WHERE vault_id = %(vault)s AND span = 'all' AND metric = 'recalled')
 """
+_KNOWN = "ARRAY['created', 'mentioned', 'standing', 'waiting', 'ended', 'called', 'skipped', 'tokens']"
 # All parts of one statement see the store at the same moment.
 FILL = f"""
     WITH lost AS (
         DELETE FROM memories_tally WHERE vault_id = %(vault)s
-            AND (metric = ANY(ARRAY['created', 'mentioned', 'standing', 'waiting', 'ended', 'called', 'skipped', 'tokens'])
+            AND (metric = ANY({_KNOWN})
                 OR metric = 'recalled' AND NOT EXISTS (
                     SELECT FROM memories_rollup WHERE vault_id = %(vault)s AND span = 'all' AND metric = 'recalled'))
     ), replaced AS (
         DELETE FROM memories_rollup WHERE vault_id = %(vault)s
-            AND metric = ANY(ARRAY['created', 'mentioned', 'standing', 'waiting', 'ended', 'called', 'skipped', 'tokens'])
+            AND metric = ANY({_KNOWN})
     ), known (vault_id, at, metric, label, bank_id, n) AS (
         {_MEMORIES} UNION ALL {_ERASED} UNION ALL {_JOBS} UNION ALL {_CALLS} UNION ALL {_RECALLS}
     ), filled AS (

@@ -1,4 +1,4 @@
-"""Add tallies up into hours, days and all of time; fill in what happened before there were tallies. The hub's own sweep.
+"""Add tallies up into hours, days and all of time; fill in what happened before there were any. The hub's own sweep.
 
 Each step is one transaction in which tallies go and rows come, so whatever is killed or repeated counts nothing twice.
 """

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.search.facets import Facet, count_facets
 from memories.search.standing import FILTERS, Standing, count_standing
-from memories.services.reviewing import count_waiting
+from memories.services.reviewing import Waiting, count_waiting
 
 if TYPE_CHECKING:
     from django.template import Context
@@ -37,8 +37,9 @@ def bank_counts(context: Context) -> dict[str, int]:
 
 @register.simple_tag(takes_context=True)
 def waiting_count(context: Context) -> int:
-    """How much waits in the review queue."""
-    return count_waiting(context["request"].access).total
+    """How much waits in the review queue; a page that has counted already is not asked again."""
+    known = context.get("waiting")
+    return known.total if isinstance(known, Waiting) else count_waiting(context["request"].access).total
 
 
 @register.filter

@@ -1,110 +1,156 @@
-"""The first page: what is there, what waits for a person, what just happened."""
+"""The first page: how the hub is, what waits for a person, what just happened, and the plots of what happened before.
+
+Every block is put together by itself: one that fails says so in its place, and the others stand.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import structlog
+from django.db import DatabaseError, InterfaceError
 from django.urls import reverse
 
 from banks.access import KeyScope
-from banks.services.audit import list_audit
+from banks.services.audit import count_audit_after, list_audit
 from banks.services.banks import list_banks
-from memories.rules.filters import MemoryFilter
-from memories.rules.vocabulary import JobState
-from memories.search.facets import Facet, count_facets
-from memories.search.standing import Standing, count_standing
-from memories.services.jobs import count_jobs
-from memories.services.reviewing import Waiting, count_waiting
-from memories.web.activity import ActivityLine, activity_lines
-from memories.web.addresses import Address
-from memories.web.modelcalls import GuardRow, guard_rows
+from memories.rules.rollups import Metric, Period
+from memories.search.statistics import read_guard_spells, read_statistics
+from memories.search.timing import WHOLE
+from memories.services.inbox import read_inbox
+from memories.services.reviewing import count_waiting
+from memories.web import plots
+from memories.web.activity import activity_lines
+from memories.web.addresses import Address, address_of
+from memories.web.choices import Choice
+from memories.web.healthstrip import broker_vitals, embedder_vitals, model_vitals, store_vitals
+from memories.web.modelcalls import guard_rows
+from memories.web.overviewtiles import first_steps, inbox_lines, tiles
+from memoryhub.lib.errors import HubError
 from memoryhub.lib.pages import answer_page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from django.http import HttpResponse
 
     from banks.access import Access
-    from banks.models import Bank
+    from memories.search.statistics import Statistics
+    from memories.web.healthstrip import Vital
     from memories.web.requests import HubRequest
 
-RECENT = 7
+RECENT = 10
+NEWS_MAX = 50
+PERIODS = {Period.DAY: "24 hours", Period.WEEK: "7 days", Period.MONTH: "30 days", Period.QUARTER: "90 days"}
+COUNTED = [metric for metric in Metric if metric not in (Metric.TOKENS, Metric.FILLED)]
+FAILURES = (HubError, DatabaseError, InterfaceError, OSError, LookupError)
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
-    """One number and the list behind it."""
+class Block[T]:
+    """A part of the page, or that it could not be put together."""
 
-    label: str
-    icon: str
-    count: int
-    url: str
+    value: T | None = None
+    failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BankBar:
-    """One bank's share."""
-
-    bank: Bank
-    count: int
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """Everything memories/overview.html draws."""
-
-    tiles: list[Tile]
-    bars: list[BankBar]
-    dead_jobs: int
-    guards: list[GuardRow]
-    """Those that hold calls back; empty when all is well."""
-    lines: list[ActivityLine]
-    is_empty: bool
-    hub_url: str
-
-    @property
-    def most(self) -> int:
-        """The longest bar."""
-        return max([1, *(bar.count for bar in self.bars)])
+def block[T](name: str, build: Callable[[], T]) -> Block[T]:
+    """What ``build`` gives; where the database, the broker or a service fails it, a block that says so."""
+    try:
+        return Block(build())
+    except FAILURES:
+        log.exception("overview_block_failed", block=name)
+        return Block(failed=True)
 
 
 def overview(request: HubRequest) -> HttpResponse:
-    """Counts that lead to their lists."""
-    return answer_page(request, "memories/overview.html", {"page": overview_page(request)})
+    """The page for this vault and this person, over the period asked for."""
+    access, here = request.access, address_of(request.path, request.GET, ("period", "clock", "stage"))
+    period = next((one for one in Period if one == here.first("period")), Period.MONTH)
+    found = block("counts", lambda: read_statistics(access, period, COUNTED))
+    context: dict[str, Any] = {"hub_url": request.build_absolute_uri("/").rstrip("/")}
+    inbox = block("inbox", lambda: read_inbox(access))
+    if found.value is not None and found.value.is_untouched:
+        context |= {"is_empty": True, "steps": first_steps(inbox.value)}
+        return answer_page(request, "memories/overview.html", context, part="first-run")
+    counts = block("banks", lambda: _sure(found).in_banks())
+    guards = block("guards", lambda: guard_rows(access))
+    waiting = block("review", lambda: count_waiting(access))
+    if waiting.value is not None:
+        context["waiting"] = waiting.value
+    context |= {
+        "vitals": _vitals(inbox, guards),
+        "guards": [row for row in guards.value or [] if row.is_open],
+        "may_reset": access.has(KeyScope.OPS_WRITE),
+        "tiles": block("tiles", lambda: tiles(counts.value or {}, found.value, inbox.value, PERIODS[period])),
+        "inbox": block("inbox", lambda: inbox_lines(access, _sure(inbox), waiting.value)),
+        "recent": block("recent", lambda: _recent(access)),
+        "periods": [
+            Choice(words, str(here.having(period=one)), selected=one is period) for one, words in PERIODS.items()
+        ],
+        "plots": block("plots", lambda: _plots(access, _sure(found), here)),
+        "shares": block("banks", lambda: plots.bank_shares(list_banks(access), _sure(counts), reverse("memories"))),
+    }
+    return answer_page(request, "memories/overview.html", context)
 
 
-def overview_page(request: HubRequest) -> Overview:
-    """The page for this vault and this person."""
-    access = request.access
-    everything = MemoryFilter()
-    standing = count_standing(access, everything)
-    jobs = count_jobs(access) if access.has(KeyScope.OPS_READ) else {}
-    listed = Address(reverse("memories"))
-    return Overview(
-        tiles=_tiles(standing, count_waiting(access), jobs, listed),
-        bars=_bars(access, everything, listed),
-        dead_jobs=jobs.get(JobState.DEAD, 0),
-        guards=[row for row in guard_rows(access) if row.is_open] if access.has(KeyScope.OPS_READ) else [],
-        lines=activity_lines(access, list_audit(access, RECENT)) if access.has(KeyScope.OPS_READ) else [],
-        is_empty=standing[Standing.ALL] == 0,
-        hub_url=request.build_absolute_uri("/").rstrip("/"),
+def recent(request: HubRequest) -> HttpResponse:
+    """The list of what just happened, anew: what somebody asked for by pressing "show"."""
+    return answer_page(request, "memories/recent.html", {"recent": block("recent", lambda: _recent(request.access))})
+
+
+def news(request: HubRequest) -> HttpResponse:
+    """How much happened since the list was drawn: a button, never the things themselves, which would move the page."""
+    after = request.GET.get("after", "")
+    latest = int(after) if after.isdecimal() and len(after) < 19 else 0
+    context = {"after": latest, "fresh": count_audit_after(request.access, latest, NEWS_MAX), "most": NEWS_MAX}
+    return answer_page(request, "memories/news.html", context)
+
+
+def _recent(access: Access) -> dict[str, Any]:
+    entries = list_audit(access, RECENT)
+    return {"lines": activity_lines(access, entries), "after": entries[0].pk if entries else 0}
+
+
+def _vitals(inbox: Block[Any], guards: Block[Any]) -> list[Vital | None]:
+    """Every part of the health strip; None in the place of one that could not be asked."""
+    parts: Sequence[tuple[int, Block[list[Vital]]]] = (
+        (2, block("store", lambda: store_vitals(_sure(inbox)))),
+        (2, block("broker", broker_vitals)),
+        (1, block("model", lambda: model_vitals(_sure(guards)))),
+        (1, block("embedder", lambda: embedder_vitals(_sure(guards)))),
     )
+    return [vital for count, part in parts for vital in (part.value or [None] * count)]
 
 
-def _tiles(standing: dict[Standing, int], waiting: Waiting, jobs: dict[str, int], listed: Address) -> list[Tile]:
-    tiles = [
-        Tile("Active memories", "library", standing[Standing.ACTIVE], str(listed)),
-        Tile("To review", "inbox", waiting.total, reverse("review")),
-        Tile("Archived", "archive", standing[Standing.ARCHIVED], str(listed.having(archived="true"))),
-    ]
-    if jobs:
-        going = jobs[JobState.PENDING] + jobs[JobState.RUNNING]
-        tiles.append(Tile("Jobs waiting", "list-checks", going, reverse("jobs")))
-    return tiles
+def _plots(access: Access, found: Statistics, here: Address) -> dict[str, Any]:
+    clock = here.first("clock") if here.first("clock") in plots.CLOCKS else ""
+    stages = [stage for stage in found.measured() if stage != WHOLE]
+    stage = here.first("stage") if here.first("stage") in stages else ""
+    names = {service.value: row for service, row in plots.GUARDS.items()}
+    return {
+        "memories": plots.memories_plot(found, clock),
+        "clocks": [
+            Choice(words, f"{here.having(clock=one)}#memories-title-card", selected=one == clock)
+            for one, (words, _) in plots.CLOCKS.items()
+        ],
+        "clock_said": plots.CLOCKS[clock][1],
+        "latency": plots.latency_plot(found, stage),
+        "stages": [
+            Choice(one or "Whole search", f"{here.having(stage=one)}#latency-card", selected=one == stage)
+            for one in ["", *plots.in_order(stages)]
+        ],
+        "calls": plots.calls_plot(found),
+        "strip": plots.guard_strip(found.grid, read_guard_spells(access, found.grid.since), names),
+        "dedup": plots.dedup_plot(found),
+        "queue": plots.queue_plot(found),
+    }
 
 
-def _bars(access: Access, wanted: MemoryFilter, listed: Address) -> list[BankBar]:
-    counts = {str(value.value): value.count for value in count_facets(access, wanted, [Facet.BANK])[Facet.BANK]}
-    bars = [BankBar(bank, counts.get(bank.name, 0), str(listed.having(bank=bank.slug))) for bank in list_banks(access)]
-    return sorted(bars, key=lambda bar: -bar.count)
+def _sure[T](part: Block[T]) -> T:
+    """Its value. Raises LookupError where it failed, so that what needs it fails as well."""
+    if part.value is None:
+        raise LookupError
+    return part.value

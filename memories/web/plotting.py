@@ -175,7 +175,9 @@ class Canvas:
         legend += [Legend(one.name, one.tone, shape="line") for one in lines]
         return self._finished([*series, *lines], layers, scale, legend, description)
 
-    def lines(self, series: Sequence[Series], description: str, *, behind: Series | None = None, log: bool = False) -> Plot:
+    def lines(
+        self, series: Sequence[Series], description: str, *, behind: Series | None = None, log: bool = False
+    ) -> Plot:
         """Lines with gaps; ``behind`` are quiet bars on a scale of their own, to see how much each point rests on."""
         known = [value for one in series for value in one.values if value is not None]
         scale = logarithmic(min(known), max(known)) if log else linear(max(known), whole=False)
@@ -220,11 +222,10 @@ class Canvas:
             description=description,
             legend=tuple(legend),
             layers=tuple(layers),
-            grid=tuple(
-                Label(f"{TOP + (1 - scale.place(tick)) * deep:.1f}", self.marked(tick)) for tick in scale.ticks
-            ),
+            grid=tuple(Label(f"{TOP + (1 - scale.place(tick)) * deep:.1f}", self.marked(tick)) for tick in scale.ticks),
             axis=tuple(
-                Label(_percent(tick.at), tick.label, tick.minor) for tick in time_ticks(self.grid.starts, self.grid.step)
+                Label(_percent(tick.at), tick.label, tick.minor)
+                for tick in time_ticks(self.grid.starts, self.grid.step)
             ),
             columns=self._columns(shown),
             table=self._table(shown),

@@ -34,6 +34,8 @@ from memories.web import (
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
+    path("overview/recent/", overview.recent, name="recent_activity"),
+    path("overview/news/", overview.news, name="news"),
     path("memories/", browse.memories, name="memories"),
     path("recall/", lab.recall, name="recall"),
     path("memories/bulk/", bulk.bulk, name="bulk"),
