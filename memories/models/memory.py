@@ -172,6 +172,7 @@ class Memory(models.Model):
                 condition=Q(session_id__isnull=False),
                 name="memory_session",
             ),
+            models.Index(fields=["vault", "user_id"], condition=Q(user_id__isnull=False), name="memory_user"),
             # What the graph leg and the filter by entity look up; memories without any do not burden it.
             GinIndex(fields=["entities"], condition=~Q(entities=[]), name="memory_entities"),
             models.Index(fields=["vault", "superseded_by"], condition=~Q(superseded_by=None), name="memory_superseded"),

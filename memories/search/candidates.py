@@ -18,6 +18,8 @@ class Allowed:
 
     condition: str
     params: Sequence[Any]
+    #: Whether a filter among them has an index and, as a rule, leaves few.
+    is_narrow: bool = False
 
 
 def allowed(rows: MemoryQuerySet) -> Allowed | None:

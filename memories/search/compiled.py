@@ -15,6 +15,8 @@ from memoryhub.lib.clock import now
 REMEMBERED_MAX = 1_024
 #: What depends on more than the configuration, or on a moment that is not now.
 _NOT_REMEMBERED = frozenset({"q", "agent_id", "created_after", "created_before", "as_of"})
+#: Filters that an index serves and that leave few of many: one person's, one conversation's, about one thing.
+_NARROW = ("user_id", "session_id", "entity", "fact_key", "external_write_id")
 _remembered: dict[tuple[object, ...], Compiled] = {}
 
 
@@ -51,4 +53,7 @@ def compiled(access: Access, wanted: MemoryFilter, version: int) -> Compiled:
 
 def _compile(access: Access, wanted: MemoryFilter) -> Compiled:
     understood = understand(access, wanted)
-    return Compiled(allowed(narrowed(access, understood.given)), understood.mistakes)
+    rows = allowed(narrowed(access, understood.given))
+    if rows is not None and any(understood.given.get(name) for name in _NARROW):
+        rows = replace(rows, is_narrow=True)
+    return Compiled(rows, understood.mistakes)

@@ -20,6 +20,7 @@ from memories.index.postings import CHUNK, Postings, unpack, unpack_all
 from memories.rules.bm25 import K1, B
 from memories.search.candidates import Allowed, run
 from memories.search.counting import counting, read_counts
+from memories.search.few import Few
 from memoryhub.lib.statements import fetch
 
 #: Distinct words of a question that are scored; the rest of a very long one is left to the semantic leg.
@@ -84,12 +85,29 @@ class KeywordHits:
     corpus: Corpus
 
 
-def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int) -> KeywordHits:
-    """The best memories that pass the filters, as if those had been applied before ranking."""
+def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int, few: Few | None = None) -> KeywordHits:
+    """The best memories that pass the filters, as if those had been applied before ranking; ``few`` are all of them."""
     terms = list(terms)[:QUERY_TERMS_MAX]
     if not terms:
         return KeywordHits({}, Corpus([], 1.0))
     scored = _score(access, terms)
+    found = _found(access, rows, scored, limit) if few is None else _found_among(few, scored)
+    first = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
+    return KeywordHits(dict(first), scored.corpus)
+
+
+def _found_among(few: Few, scored: _Scored) -> dict[UUID, float]:
+    """Memory → the score of its best unit, for all that are listed and hold a word."""
+    found: dict[UUID, float] = {}
+    held = np.isin(scored.documents, np.fromiter(few.documents, np.int64, len(few.documents)))
+    for number, score in zip(scored.documents[held].tolist(), scored.scores[held].tolist(), strict=True):
+        memory_id = few.documents[number]
+        found[memory_id] = max(score, found.get(memory_id, 0.0))
+    return found
+
+
+def _found(access: Access, rows: Allowed, scored: _Scored, limit: int) -> dict[UUID, float]:
+    """The same for ``limit`` or more that pass, found by looking down the order."""
     found: dict[UUID, float] = {}
     seen, more = 0, limit + limit // 4
     while seen < len(scored.documents) and len(found) < limit:
@@ -99,8 +117,7 @@ def keyword_leg(access: Access, rows: Allowed, terms: Sequence[int], limit: int)
             found[memory_id] = max(by_number[number], found.get(memory_id, 0.0))
         seen += more
         more = _more(seen, len(found), limit)
-    first = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit]
-    return KeywordHits(dict(first), scored.corpus)
+    return found
 
 
 _PASSING = """

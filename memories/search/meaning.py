@@ -8,7 +8,7 @@ tail that is scanned exactly beside it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -16,6 +16,8 @@ from pgvector import HalfVector
 
 from banks.access import Access
 from memories.search.candidates import Allowed, run
+from memories.search.few import Few
+from memoryhub.lib.statements import fetch
 from memoryhub.local.addresses import NEAREST_LOOKED_AT
 
 #: Where the filters let no more vectors pass than about so many, those are compared one by one: faster, and exact.
@@ -33,14 +35,28 @@ class Nearest:
     has_graph: bool = False
 
 
-def semantic_leg(access: Access, rows: Allowed, asked: Nearest) -> dict[UUID, float]:
-    """Memory → cosine of its best unit, for the nearest ones at or above the floor (SRC-17, DUP-23)."""
+def semantic_leg(access: Access, rows: Allowed, asked: Nearest, few: Few | None = None) -> dict[UUID, float]:
+    """Memory → cosine of its best unit, for the nearest ones at or above the floor (SRC-17, DUP-23).
+
+    ``few`` are all that pass the filters, where these were listed; they are compared one by one.
+    """
+    if few is not None:
+        return _first(_compared(access, asked, few), asked.limit)
     near = _nearest(access, rows, asked)
     found = near.found
     if len(found) < asked.limit and not near.is_all:
         few = not asked.has_graph or near.share * access.vault.next_doc_no <= FEW
         found = _filtered(access, rows, asked, _FILTER_FIRST if few else _GRAPH_FILTERED)
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[: asked.limit])
+    return _first(found, asked.limit)
+
+
+def _first(found: Mapping[UUID, float], limit: int) -> dict[UUID, float]:
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0]))[:limit])
+
+
+def _compared(access: Access, asked: Nearest, few: Few) -> dict[UUID, float]:
+    named = {**_named(access, asked), "few": few.memories}
+    return _best([(memory_id, cosine) for memory_id, cosine in fetch(_AMONG, named) if cosine >= asked.floor])
 
 
 def _filtered(access: Access, rows: Allowed, asked: Nearest, statement: str) -> dict[UUID, float]:
@@ -118,6 +134,12 @@ _GRAPH = f"""
         WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.in_tail
         ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(prefix)s
     ), near AS (SELECT * FROM graph UNION ALL SELECT * FROM tail ORDER BY distance LIMIT %(prefix)s) {_PASS}
+"""
+
+_AMONG = """
+    SELECT e.memory_id, 1 - (e.vector <=> %(vector)s::halfvec) FROM memories_embedding e
+    WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.memory_id = ANY(%(few)s::uuid[])
+    ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(limit)s
 """
 
 _FILTER_FIRST = """

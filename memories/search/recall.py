@@ -25,6 +25,7 @@ from memories.rules.tokens import estimate_tokens, fitting
 from memories.rules.vocabulary import Trust
 from memories.search.balanced import balanced
 from memories.search.compiled import compiled
+from memories.search.few import Few, list_few
 from memories.search.filtering import failed
 from memories.search.judging import judge
 from memories.search.keywords import keyword_leg
@@ -129,9 +130,10 @@ def ask_legs(asked: Asked, answer: SearchAnswer) -> Found:
     access, limit = asked.access, asked.settings["candidate_limit"]
     words = asked.settings["keyword_index"]
     terms = hash_query(access.keys.index, asked.query.query) if words else []
-    keyword = keyword_leg(access, asked.rows, terms, limit)
+    few = list_few(access, asked.rows)
+    keyword = keyword_leg(access, asked.rows, terms, limit, few)
     asked.trace.mark("keyword", len(terms), len(keyword.found))
-    return Found(tuple(terms), keyword, _meaning(asked, answer))
+    return Found(tuple(terms), keyword, _meaning(asked, answer, few))
 
 
 def failed_filters(access: Access, query: SearchQuery, memory_id: UUID) -> tuple[str, ...]:
@@ -145,7 +147,7 @@ def _wanted(query: SearchQuery, settings: Mapping[str, Any]) -> MemoryFilter:
     return query.filters().model_copy(update={"min_trust": query.min_trust or Trust(settings["min_trust"])})
 
 
-def _meaning(asked: Asked, answer: SearchAnswer) -> Meaning | None:
+def _meaning(asked: Asked, answer: SearchAnswer, few: Few | None) -> Meaning | None:
     if asked.query.mode == SearchMode.KEYWORD:
         return None
     try:
@@ -154,7 +156,7 @@ def _meaning(asked: Asked, answer: SearchAnswer) -> Meaning | None:
         if space is not None:
             (vector,) = space.checked(embed_question(space.embedder, asked.query.query))
             asked.trace.mark("embed", 1, 1)
-            found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector.tolist()))
+            found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector.tolist()), few)
             asked.trace.mark("semantic", 1, len(found))
             answer.cosines = found
             return Meaning(found, space, vector)

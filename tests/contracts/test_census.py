@@ -20,7 +20,7 @@ STEPS = {
     ),
     "it works on what a verb has already looked up through its Access": (
         "audit_entry record_audit pick_bank conditions narrowed facets_of labelled matching head_of semantic_leg "
-        "keyword_leg documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
+        "keyword_leg list_few documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
         "understand understand_text terms_condition forget_accesses question_of relatives visible_ids "
         "reaches_version conditions_then as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
