@@ -75,6 +75,13 @@ def remembered_banks(vault_id: UUID, config_version: int) -> tuple[Bank, ...]:
     return _banks_of(vault_id)
 
 
+def bank_names(access: Access) -> dict[str, str]:
+    """Id → name of every bank the caller may use, hidden ones too; mostly no query. Needs memories:read."""
+    access.require(KeyScope.MEMORIES_READ)
+    known = remembered_banks(access.vault_id, access.vault.config_version)
+    return {str(bank.pk): bank.name for bank in known if _may_use(access, bank)}
+
+
 def find_bank(access: Access, name: str, pointer: str = "/bank") -> Bank:
     """The bank with that name, slug, alias or id. Raises UnknownBank naming the banks there are (BNK-02)."""
     return pick_bank(access, _banks_of(access.vault_id), name, pointer)

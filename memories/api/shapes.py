@@ -1,136 +1,17 @@
-"""Memories as JSON. The typed dicts are both what mypy checks and what OpenAPI shows, so the two cannot drift."""
+"""Memories as answers; their shape is the same for whoever shows one."""
 
 from __future__ import annotations
-
-import datetime as dt
-from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
-from uuid import UUID
 
 from django.http import HttpResponse
 
 from banks.access import Access
 from memories.models import Memory
-from memories.rules.summaries import summary_of
-from memories.search.relatives import NONE, Relatives, relatives
+from memories.search.shapes import MemoryOut as MemoryOut
+from memories.search.shapes import memories_out as memories_out
+from memories.search.shapes import memory_out as memory_out
 from memoryhub.lib.answers import json_answer
-from memoryhub.lib.sealing import opened
-
-
-class MemoryOut(TypedDict):
-    """Every write field and what the hub adds; compact answers carry ``summary`` instead of ``content``."""
-
-    id: UUID
-    vault_id: UUID
-    content: NotRequired[str | None]
-    summary: NotRequired[str | None]
-    unreadable: NotRequired[bool]
-    type: str
-    bank: str
-    category: str | None
-    role: str | None
-    status: str
-    archived: bool
-    archived_at: dt.datetime | None
-    archived_reason: str | None
-    importance: int
-    confidence: int
-    entities: list[str]
-    tags: list[str]
-    fact_key: str | None
-    namespace: list[str]
-    scope: str
-    user_id: str | None
-    agent_id: str | None
-    session_id: str | None
-    task_id: str | None
-    extra: dict[str, Any]
-    source_kind: str
-    trust: str
-    external_write_id: str | None
-    dedup: bool
-    supersedes: UUID | None
-    superseded_by: UUID | None
-    expires_at: dt.datetime | None
-    event_at: dt.datetime | None
-    is_protected: bool
-    is_summarized: bool
-    summarized_from: list[UUID]
-    index_state: str
-    version: int
-    created_at: dt.datetime
-    updated_at: dt.datetime
-    last_accessed_at: dt.datetime | None
-    last_confirmed_at: dt.datetime | None
-    access_count: int
-
-
-def memory_out(memory: Memory, kin: Relatives = NONE, *, compact: bool = False) -> MemoryOut:
-    """One memory. What does not open is null and marked ``unreadable``: one broken row never fails an answer."""
-    shown = _clear_fields(memory, kin)
-    content = opened(memory, "content")
-    if compact:
-        shown["summary"] = content and summary_of(content)
-    else:
-        shown["content"] = content
-    if content is None:
-        shown["unreadable"] = True
-    return shown
-
-
-def memories_out(
-    access: Access, memories: Sequence[Memory], *, compact: bool = False, at: dt.datetime | None = None
-) -> list[MemoryOut]:
-    """Several memories, each with its relatives; ``at`` is the moment they are shown as of."""
-    kin = relatives(access, memories, at)
-    return [memory_out(memory, kin[memory.pk], compact=compact) for memory in memories]
 
 
 def memory_answer(access: Access, memory: Memory) -> HttpResponse:
     """One memory with its ETag."""
     return json_answer(memories_out(access, [memory])[0], headers={"ETag": memory.etag})
-
-
-def _clear_fields(memory: Memory, kin: Relatives) -> MemoryOut:
-    return {
-        "id": memory.pk,
-        "vault_id": memory.vault_id,
-        "type": memory.type,
-        "bank": memory.bank.name,
-        "category": memory.category,
-        "role": memory.role,
-        "status": memory.status,
-        "archived": memory.archived_at is not None,
-        "archived_at": memory.archived_at,
-        "archived_reason": opened(memory, "archived_reason") if memory.archived_at else None,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "entities": memory.entities,
-        "tags": memory.tags,
-        "fact_key": memory.fact_key,
-        "namespace": memory.namespace,
-        "scope": memory.scope,
-        "user_id": memory.user_id,
-        "agent_id": memory.agent_id,
-        "session_id": memory.session_id,
-        "task_id": memory.task_id,
-        "extra": memory.extra,
-        "source_kind": memory.source_kind,
-        "trust": memory.trust,
-        "external_write_id": memory.external_write_id,
-        "dedup": memory.content_hash is not None,
-        "supersedes": kin.supersedes,
-        "superseded_by": kin.superseded_by,
-        "expires_at": memory.expires_at,
-        "event_at": memory.event_at,
-        "is_protected": memory.is_protected,
-        "is_summarized": memory.is_summarized,
-        "summarized_from": list(kin.summarized_from),
-        "index_state": memory.index_state,
-        "version": memory.version,
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-        "last_accessed_at": memory.last_accessed_at,
-        "last_confirmed_at": memory.last_confirmed_at,
-        "access_count": memory.access_count,
-    }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from banks.access import Access
-from memories.models import MemoryAccess
-from memories.search.reading import get_memory
+from memories.models import Memory, MemoryAccess
+from memories.search.reading import given
 from memoryhub.lib.pagination import decode_cursor, encode_cursor, query_text
 
 
@@ -19,9 +19,11 @@ class AccessPage:
     next_cursor: str | None
 
 
-def list_accesses(access: Access, memory_id: str | UUID, limit: int = 50, cursor: str | None = None) -> AccessPage:
+def list_accesses(
+    access: Access, memory_id: Memory | str | UUID, limit: int = 50, cursor: str | None = None
+) -> AccessPage:
     """A page of the log. Needs memories:read. Raises NotFound, CursorInvalid, CursorMismatch."""
-    memory = get_memory(access, memory_id)
+    memory = given(access, memory_id)
     query = query_text(access.vault_id, access.actor.id, "accesses", memory.pk)
     rows = MemoryAccess.objects.filter(vault_id=access.vault_id, memory=memory).select_related("lookup")
     if cursor:

@@ -56,8 +56,8 @@ def list_memories(
         as_they_were(access, page.rows, wanted.as_of)
     return MemoryPage(
         items=page.rows,
-        next_cursor=encode_cursor(_edge(page.rows[-1], sort), query) if page.more_after else None,
-        prev_cursor=encode_cursor(_edge(page.rows[0], sort), query, backward=True) if page.more_before else None,
+        next_cursor=encode_cursor(edge(page.rows[-1], sort), query) if page.more_after else None,
+        prev_cursor=encode_cursor(edge(page.rows[0], sort), query, backward=True) if page.more_before else None,
         total=rows.count(),
         mistakes=understood.mistakes,
     )
@@ -75,7 +75,7 @@ def _page(rows: MemoryQuerySet, sort: Sort, limit: int, cursor: Cursor | None) -
     backward = cursor is not None and cursor.backward
     down = descending != backward
     if cursor is not None:
-        rows = rows.filter(_beyond(column, down, cursor.position))
+        rows = rows.filter(beyond(column, down, cursor.position))
     sign = "-" if down else ""
     found = list(rows.order_by(f"{sign}{column}", f"{sign}id")[: limit + 1])
     more, found = len(found) > limit, found[:limit]
@@ -84,7 +84,7 @@ def _page(rows: MemoryQuerySet, sort: Sort, limit: int, cursor: Cursor | None) -
     return _Slice(found, more_before=cursor is not None and bool(found), more_after=more)
 
 
-def _beyond(column: str, down: bool, position: Sequence[Any]) -> Q:
+def beyond(column: str, down: bool, position: Sequence[Any]) -> Q:
     """Rows after the edge: the first condition alone lets the index start there, the second settles ties."""
     value = dt.datetime.fromisoformat(position[0]) if isinstance(position[0], str) else position[0]
     edge = UUID(str(position[1]))
@@ -92,6 +92,7 @@ def _beyond(column: str, down: bool, position: Sequence[Any]) -> Q:
     return Q(**{f"{column}__{step}e": value}) & (Q(**{f"{column}__{step}": value}) | Q(**{f"id__{step}": edge}))
 
 
-def _edge(row: Memory, sort: Sort) -> list[str | int]:
+def edge(row: Memory, sort: Sort) -> list[str | int]:
+    """Where a row stands in this order, as a cursor keeps it."""
     value = getattr(row, sort.value.lstrip("-"))
     return [value.isoformat() if isinstance(value, dt.datetime) else value, str(row.pk)]

@@ -93,8 +93,12 @@ def list_pairs(
 def count_pairs(access: Access) -> dict[PairKind, int]:
     """How many pairs of each kind wait for a decision. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    counted = _waiting(access).order_by().values_list("kind").annotate(n=Count("pk"))
-    return {PairKind(kind): count for kind, count in counted}
+    return {PairKind(kind): count for kind, count in pair_counts(access)}
+
+
+def pair_counts(access: Access) -> QuerySet[DuplicatePair, tuple[str, int]]:
+    """The same as rows of a query that can be put together with others."""
+    return _waiting(access).order_by().values("kind").annotate(n=Count("pk")).values_list("kind", "n")
 
 
 def _waiting(access: Access) -> QuerySet[DuplicatePair]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.models import Link
 from memories.rules.vocabulary import Relation
+from memories.search.relatives import visible_ids
 from memories.services.contention import despite_deadlocks
 from memories.services.revising import locked_memory
-from memoryhub.lib.errors import FieldError, Invalid
+from memoryhub.lib.errors import FieldError, Invalid, NotFound
+from memoryhub.lib.ids import parse_id
 
 
 @despite_deadlocks
@@ -35,4 +38,28 @@ def create_link(access: Access, source_id: str | UUID, target_id: str | UUID, re
         )
         if made:
             record_audit(access, Audited("create_link", "link", link.pk))
+    return link
+
+
+@despite_deadlocks
+def delete_link(access: Access, memory_id: str | UUID, link_id: str | UUID) -> Link:
+    """Take away a link from or to a memory; the link as it was, not there any more. Needs memories:write.
+
+    ``supersedes`` is taken back by restoring the older memory. Raises NotFound, Invalid.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        memory = locked_memory(access, memory_id)
+        ends = Q(source=memory) | Q(target=memory)
+        link = Link.objects.filter(ends, vault_id=access.vault_id, pk=parse_id(link_id)).first()
+        if link is None or not {link.source_id, link.target_id} <= visible_ids(
+            access, [link.source_id, link.target_id]
+        ):
+            raise NotFound("There is no such link at this memory.")
+        if link.relation == Relation.SUPERSEDES:
+            raise Invalid(
+                errors=[FieldError("/relation", "use_archive", "is taken back by restoring the older memory")]
+            )
+        record_audit(access, Audited("delete_link", "link", link.pk))
+        Link.objects.filter(pk=link.pk).delete()
     return link

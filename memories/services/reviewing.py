@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Count, Value
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
@@ -22,7 +23,7 @@ from memories.search.filtering import matching
 from memories.services.changesets import Moved, open_changeset, record_items
 from memories.services.contention import despite_deadlocks, lock_chains
 from memories.services.context import WriteContext
-from memories.services.duplicates import count_pairs
+from memories.services.duplicates import pair_counts
 from memories.services.editing import update_memory
 from memories.services.lifecycle import change_status
 from memories.services.revising import Change, change_memory, locked_memory
@@ -33,6 +34,7 @@ from memoryhub.lib.ids import parse_id
 REJECTED_MAX = 1_000
 DUPLICATES = (PairKind.DUPLICATE, PairKind.NEAR)
 _REJECT = "reject_drafts"
+_DRAFTS = "drafts"
 
 
 class DraftsChanged(Conflict):
@@ -64,9 +66,12 @@ class Waiting:
 def count_waiting(access: Access) -> Waiting:
     """What the review queue holds for this caller. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    pairs = count_pairs(access)
+    drafts = _drafts(access, MemoryFilter()).order_by().annotate(kind=Value(_DRAFTS)).values("kind")
+    counted = drafts.annotate(n=Count("pk")).values_list("kind", "n").union(pair_counts(access), all=True).order_by()
+    # One statement: it stands in the frame of every page.
+    pairs = dict(counted)
     return Waiting(
-        drafts=_drafts(access, MemoryFilter()).count(),
+        drafts=pairs.get(_DRAFTS, 0),
         duplicates=sum(pairs.get(kind, 0) for kind in DUPLICATES),
         contradictions=pairs.get(PairKind.CONTRADICTION, 0),
     )

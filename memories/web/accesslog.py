@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from banks.services.names import AGENT
 from memories.rules.vocabulary import AccessPurpose
 from memories.search.accesses import AccessPage, list_accesses, question_of
-from memories.web.actors import agent_names, names_of
 from memoryhub.lib.crypto import CryptoError
 from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from banks.access import Access
+    from banks.services.names import Actor
     from memories.models import Lookup, Memory, MemoryAccess
+    from memories.web.actors import People
 
 SHOWN = 10
 WHAT = {
@@ -53,37 +55,50 @@ class AccessLog:
         return not self.lines and not self.is_older
 
 
-def access_log_of(access: Access, memory: Memory, before: str = "") -> AccessLog:
-    """The newest entries, or those from the cursor ``before`` on; one that means nothing is as good as none."""
-    page, is_older = _page(access, memory, before)
-    who = names_of(access, {(entry.lookup.actor_kind, entry.lookup.actor_id) for entry in page.items})
-    agents = agent_names(access) if page.items else {}
-
-    def named(lookup: Lookup) -> str:
-        return agents.get(lookup.agent_id or "") or who((lookup.actor_kind, lookup.actor_id))
-
+def access_log_of(access: Access, memory: Memory, read: ReadLog, people: People) -> AccessLog:
+    """The entries in words."""
     lines = [
         AccessLine(
             what=WHAT[entry.lookup.purpose],
             question=_question(access, entry),
-            who=named(entry.lookup),
+            who=_named(entry.lookup, people),
             rank=entry.rank,
             at=entry.lookup.at,
         )
-        for entry in page.items
+        for entry in read.page.items
     ]
-    return AccessLog(lines, _older_url(memory, page.next_cursor) if page.next_cursor else "", is_older)
+    older = _older_url(memory, read.page.next_cursor) if read.page.next_cursor else ""
+    return AccessLog(lines, older, read.is_older)
+
+
+def _named(lookup: Lookup, people: People) -> str:
+    agent = people.names.get((AGENT, lookup.agent_id or ""))
+    return agent or people.actor((lookup.actor_kind, lookup.actor_id))
 
 
 def _older_url(memory: Memory, cursor: str) -> str:
     return f"{reverse('memory', args=[memory.pk])}?{urlencode({'before': cursor})}#accesses"
 
 
-def _page(access: Access, memory: Memory, before: str) -> tuple[AccessPage, bool]:
+@dataclass(frozen=True, slots=True)
+class ReadLog:
+    """A page of entries, and whether newer ones come before it."""
+
+    page: AccessPage
+    is_older: bool
+
+    @property
+    def actors(self) -> set[Actor]:
+        """Everybody in it."""
+        return {(entry.lookup.actor_kind, entry.lookup.actor_id) for entry in self.page.items}
+
+
+def read_log(access: Access, memory: Memory, before: str = "") -> ReadLog:
+    """The newest entries, or those from the cursor ``before`` on; one that means nothing is as good as none."""
     try:
-        return list_accesses(access, memory.pk, SHOWN, before or None), bool(before)
+        return ReadLog(list_accesses(access, memory, SHOWN, before or None), bool(before))
     except (CursorInvalid, CursorMismatch):
-        return list_accesses(access, memory.pk, SHOWN), False
+        return ReadLog(list_accesses(access, memory, SHOWN), is_older=False)
 
 
 def _question(access: Access, entry: MemoryAccess) -> str:

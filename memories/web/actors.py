@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.contrib.auth import get_user_model
-
-from banks.models import Agent, ApiKey
+from banks.services.names import AGENT, KEY, Actor, find_names
 from memories.rules.vocabulary import ActorKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from banks.access import Access
 
-type Actor = tuple[str, str]
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Who is who on a page."""
+
+    names: Mapping[Actor, str]
+
+    def actor(self, actor: Actor) -> str:
+        """``key “laptop”``, ``alice``, ``the hub``."""
+        name = self.names.get(actor)
+        if name is not None:
+            return f"key “{name}”" if actor[0] == KEY else name
+        return "the hub" if actor[0] == ActorKind.SYSTEM else "somebody no longer here"
+
+    def agent(self, agent_id: str | None) -> str:
+        """The agent's name; an id of somebody else's making is shown as it is."""
+        return self.names.get((AGENT, agent_id or ""), agent_id or "")
+
+
+def people_of(access: Access, actors: Iterable[Actor], *, agents: bool = True) -> People:
+    """Those among ``actors``, and the vault's agents; one query."""
+    return People(find_names(access, actors, agents=agents))
 
 
 def names_of(access: Access, actors: Iterable[Actor]) -> Callable[[Actor], str]:
-    """A function from (kind, id) to a name; one query for the keys and one for the people, none for nobody."""
-    wanted = set(actors)
-    keys = {id_ for kind, id_ in wanted if kind == ActorKind.KEY}
-    people = {id_ for kind, id_ in wanted if kind == ActorKind.USER and id_.isdigit()}
-    named: dict[Actor, str] = {}
-    if keys:
-        rows = ApiKey.objects.filter(vault_id=access.vault_id, pk__in=keys).values_list("pk", "name")
-        named |= {(ActorKind.KEY.value, str(pk)): f"key “{name}”" for pk, name in rows}
-    if people:
-        users = get_user_model().objects.filter(pk__in=people).values_list("pk", "username")
-        named |= {(ActorKind.USER.value, str(pk)): name for pk, name in users}
-    return lambda actor: named.get(actor, "the hub" if actor[0] == ActorKind.SYSTEM else "somebody no longer here")
+    """A function from (kind, id) to a name; one query, none for nobody."""
+    return people_of(access, actors, agents=False).actor
 
 
 def agent_names(access: Access) -> dict[str, str]:
     """The vault's agents by the id their memories carry."""
-    rows = Agent.objects.filter(vault_id=access.vault_id).values_list("pk", "name")
-    return {str(pk): name for pk, name in rows}
+    return {id_: name for (kind, id_), name in find_names(access, (), agents=True).items() if kind == AGENT}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
-from memories.web.actors import names_of
 from memories.web.forms import spoken
 from memories.web.rows import opened
 from memories.web.worddiff import Piece, word_diff
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping, Sequence
 
-    from banks.access import Access
     from memories.models import Memory, Revision
+    from memories.web.actors import People
 
 WHAT = {
     "update_memory": "Edited",
@@ -59,20 +58,24 @@ class ChangeLine:
     labels: list[Label] = field(default_factory=list)
     unreadable: bool = False
     restore_url: str = ""
+    changeset_url: str = ""
 
 
 def history_of(
-    access: Access, memory: Memory, revisions: Sequence[Revision], banks: Mapping[str, str]
+    memory: Memory, revisions: Sequence[Revision], people: People, banks: Mapping[str, str]
 ) -> list[ChangeLine]:
-    """The changes, newest first; ``banks`` names banks by id. What one revision became is what the next one held."""
-    who = names_of(access, {(revision.actor_kind, revision.actor_id) for revision in revisions})
+    """The changes, newest first; ``banks`` names banks by id. What one revision became is what the next one held.
+
+    Where a version between two is not to be seen, what became of the older one is not to be seen either.
+    """
     after: dict[str, Any] | None = values_now(memory)
-    lines = []
+    lines, shown = [], memory.version
     for revision in revisions:
         before = values_before(revision)
-        names = who((revision.actor_kind, revision.actor_id))
-        lines.append(_line(revision, names, (before, after), banks))
-        after = before
+        names = people.actor((revision.actor_kind, revision.actor_id))
+        is_next = revision.version + 1 == shown
+        lines.append(_line(revision, names, (before, after if is_next else None), banks))
+        after, shown = before, revision.version
     return lines
 
 
@@ -95,6 +98,7 @@ def _line(
         labels=labels_between(before or {}, after or {}, revision.changed, banks) if before and after else [],
         unreadable=not readable,
         restore_url=reverse("restore_version", args=[revision.memory_id, revision.version]) if readable else "",
+        changeset_url=reverse("changeset", args=[revision.changeset_id]) if revision.changeset_id else "",
     )
 
 

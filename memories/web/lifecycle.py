@@ -8,10 +8,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from memories.rules.drafts import MemoryChanges
+from banks.services.banks import bank_names
+from memories.rules.drafts import MemoryChanges, MemoryDraft
+from memories.rules.limits import REASON_MAX
 from memories.rules.vocabulary import Status
 from memories.services.editing import restore_version, update_memory
 from memories.services.lifecycle import archive_memory, change_status
+from memories.services.writing import write_successor
 from memoryhub.lib.errors import Invalid
 from memoryhub.lib.pages import SeeOther, safe_next, say
 
@@ -34,7 +37,7 @@ def _done(request: HubRequest, memory_id: UUID, text: str, undo: str = "") -> Ht
 @require_POST
 def archive(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """Hide it from recall."""
-    archive_memory(request.access, memory_id)
+    archive_memory(request.access, memory_id, reason=_reason(request))
     return _done(request, memory_id, "Archived.", undo="unarchive_memory")
 
 
@@ -71,6 +74,30 @@ def unprotect(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """Let clean-up consider it again."""
     update_memory(request.access, memory_id, MemoryChanges(is_protected=False))
     return _done(request, memory_id, "No longer protected.", undo="protect_memory")
+
+
+@require_POST
+def replace(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Write the memory that takes its place; labels stay as they are."""
+    said = request.POST.get("content", "").replace("\r\n", "\n")
+    result = write_successor(request.access, str(memory_id), MemoryDraft.parse({"content": said}))
+    if result.superseded_id is None:
+        return _done(request, memory_id, "Nothing was replaced: that is remembered already.")
+    undo = f"{reverse('unarchive_memory', args=[memory_id])}?{urlencode({'next': reverse('memory', args=[memory_id])})}"
+    say(request, "Replaced: agents recall this one from now on.", undo=undo)
+    return SeeOther(reverse("memory", args=[result.memory.pk]))
+
+
+@require_POST
+def move(request: HubRequest, memory_id: UUID) -> HttpResponse:
+    """Into another bank."""
+    changes = MemoryChanges.parse({"bank": request.POST.get("bank", ""), "reason": _reason(request)})
+    memory = update_memory(request.access, memory_id, changes, _expected_version(request))
+    return _done(request, memory_id, f"Now in the bank “{bank_names(request.access)[str(memory.bank_id)]}”.")
+
+
+def _reason(request: HubRequest) -> str:
+    return request.POST.get("reason", "").strip()[:REASON_MAX]
 
 
 def _expected_version(request: HubRequest) -> int | None:

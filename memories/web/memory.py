@@ -39,7 +39,7 @@ SAID = {
 
 def memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """The page of one memory."""
-    page = memory_page(request.access, get_memory(request.access, memory_id), before=request.GET.get("before", ""))
+    page = memory_page(request.access, get_memory(request.access, memory_id), request.GET)
     return answer_page(request, "memories/memory.html", {"page": page}, part="memory")
 
 
@@ -69,7 +69,7 @@ def edit_memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
         found = get_memory(request.access, memory_id)
         conflict, status = conflict_with(found, form, banks), 412
         form = as_typed(form, found, banks)
-    page = memory_page(request.access, found, Editing(form, conflict))
+    page = memory_page(request.access, found, request.GET, Editing(form, conflict))
     return answer_page(request, "memories/memory.html", {"page": page}, part="memory", status=status)
 
 

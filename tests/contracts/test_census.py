@@ -26,7 +26,8 @@ STEPS = {
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
         "alter_memories undo_whole find_likenesses twins_of cap_of forget_plans retry_failed "
-        "old_memories fingerprint_of summaries_of forget_summaries returning_sources"
+        "given read_surroundings step_further read_provenance read_vectors near_memories find_besides memories_out "
+        "pair_counts old_memories fingerprint_of summaries_of forget_summaries returning_sources"
     ),
     "it changes what a bulk change or an undo has looked up": (
         "continue_bulk_change alter_where_possible versions_around"
@@ -49,6 +50,7 @@ STEPS = {
         "note_memories note_summary forget_notes run_dream ask_nightly give_up_dream has_new_notes read_notes "
         "lines_of_version digest_of locked_document known_to readable_lines names_in"
     ),
+    "it gives names of the caller's own vault for ids; its own tests say of whom": "find_names bank_names",
     "it has tests of its own, and names nothing by id": (
         "with_idempotency import_conversations reject_drafts create_bank list_migrations record_accesses "
         "deep_dream restore_core_version "
