@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
+from memories.rules.vocabulary import Status
 from memories.search.reading import get_memory
 from memories.services.nearness import decide_near, near_memories
 from memories.web.rows import State, opened, state_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from memories.services.nearness import NearMemory
     from memories.web.requests import HubRequest
 
+#: Below it most words differ, and marking them all tells nothing.
+DIFFED_FROM = 0.75
 SAID = {
     "different": "Noted: these two are different things and will not be shown together again.",
     "this": "Replaced: agents recall this one.",
@@ -51,14 +54,14 @@ def near(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """The nearest five; asked for by the memory's page as soon as it stands."""
     memory = get_memory(request.access, memory_id)
     found = near_memories(request.access, memory)
-    text = opened(memory)
+    text, is_live = opened(memory), memory.archived_at is None and memory.status != Status.DISCARD
     context = {
         "memory": memory,
         "text": text,
         "short_id": short_id(memory.pk),
         "lines": [_line(memory, text, one) for one in found.items],
         "nearby": found,
-        "may_decide": request.access.has(KeyScope.MEMORIES_WRITE),
+        "may_decide": request.access.has(KeyScope.MEMORIES_WRITE) and is_live,
     }
     return answer_page(request, "memories/near.html", context, part="near")
 
@@ -69,7 +72,7 @@ def _line(memory: Memory, text: str | None, one: NearMemory) -> NearLine:
         url=reverse("memory", args=[one.memory.pk]),
         decide_url=reverse("decide_near", args=[memory.pk, one.memory.pk]),
         text=other,
-        pieces=word_diff(text, other) if text is not None and other is not None else [],
+        pieces=word_diff(text, other) if text and other and one.similarity >= DIFFED_FROM else [],
         percent=round(100 * one.similarity),
         state=state_of(one.memory),
         bank=one.memory.bank.name,
