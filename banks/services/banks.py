@@ -55,6 +55,11 @@ def list_banks(access: Access, include_hidden: bool = False) -> list[Bank]:
     return _reachable(access, include_hidden)
 
 
+def all_banks(access: Access) -> tuple[Bank, ...]:
+    """Every bank of the vault, for a search that knows which of them its caller may name."""
+    return _banks_of(access.vault_id)
+
+
 def _reachable(access: Access, include_hidden: bool = False) -> list[Bank]:
     return [
         bank for bank in _banks_of(access.vault_id) if _may_use(access, bank) and (include_hidden or not bank.is_hidden)

@@ -14,7 +14,7 @@ from memories.rules import limits
 from memories.rules.filters import MemoryFilter, Sort
 from memories.rules.queryparts import QueryMistake
 from memories.rules.querytext import caret
-from memories.search.facets import Facet, FacetValue, count_facets
+from memories.search.facets import Facet, FacetValue, count_facets, sampling_of_facet
 from memories.search.listing import list_memories
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import FieldError, Invalid
@@ -66,6 +66,8 @@ class MemoryList(TypedDict):
     prev_cursor: str | None
     total: int
     facets: NotRequired[dict[str, list[FacetOut]]]
+    #: Beside facets: whether some were judged by a sample: above 200,000 memories, tags and entities above 50,000.
+    facets_approximate: NotRequired[bool]
     query_mistakes: NotRequired[list[MistakeOut]]
 
 
@@ -84,6 +86,7 @@ def list_answer(request: ApiRequest, filters: MemoryFilter, page: Page) -> HttpR
     if names:
         counted = count_facets(request.access, filters, names)
         body["facets"] = {name: [_facet_out(value) for value in values] for name, values in counted.items()}
+        body["facets_approximate"] = not all(sampling_of_facet(request.access, name).is_exact for name in names)
     if found.mistakes:
         body["query_mistakes"] = mistakes_out(filters.q, found.mistakes)
     links = [_link(request, cursor, rel) for cursor, rel in ((found.next_cursor, "next"), (found.prev_cursor, "prev"))]

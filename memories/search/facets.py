@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Count, F, Func, TextField, Value
-from django.db.models.functions import Cast
+from django.db.models import F
 
 from banks.access import Access, KeyScope
-from banks.models import Agent, Bank
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
-from memories.search.filtering import Conditions, conditions, narrowed
+from memories.rules.sampling import Sampling, sampling_of
+from memories.search.filtering import understand
+from memories.search.names import Names
+from memories.search.tally import Label, tallied
 
 VALUES_MAX = 50
 
@@ -50,62 +50,75 @@ class FacetValue:
 
 
 def count_facets(access: Access, wanted: MemoryFilter, names: Sequence[Facet]) -> dict[str, list[FacetValue]]:
-    """Facet → its values, most frequent first, at most 50; chosen values are always among them. Needs memories:read."""
+    """Facet → its values, most frequent first, at most 50; chosen values are always among them. Needs memories:read.
+
+    All are counted in one pass; in a large vault over a sample (``rules.sampling``). Raises UnknownBank.
+    """
     access.require(KeyScope.MEMORIES_READ)
-    return facets_of(access, wanted, conditions(access, wanted), names)
+    facets = list(dict.fromkeys(names))
+    asked = understand(access, wanted)
+    counts = tallied(access, asked.parted, [label_of(facet) for facet in facets]).counts
+    return {facet.value: labelled(asked.names, facet, counts[facet.value], wanted) for facet in facets}
 
 
-def facets_of(
-    access: Access, wanted: MemoryFilter, given: Conditions, names: Sequence[Facet]
-) -> dict[str, list[FacetValue]]:
-    """The same for conditions made already; all facets are counted in one query."""
-    counts = _counts(access, given, list(dict.fromkeys(names)))
-    return {name: labelled(access, Facet(name), counted, wanted) for name, counted in counts.items()}
-
-
-COLUMNS: dict[Facet, Any] = {
-    **{facet: F(facet.value) for facet in Facet},
-    Facet.BANK: F("bank_id"),
-    Facet.TAG: Func(F("tags"), function="unnest", output_field=CharField()),
-    Facet.ENTITY: Func(F("entities"), function="unnest", output_field=CharField()),
+COLUMNS: dict[Facet, Any] = {**{facet: F(facet.value) for facet in Facet}, Facet.BANK: F("bank_id")}
+COLUMNS |= {Facet.TAG: F("tags"), Facet.ENTITY: F("entities")}
+MANY = frozenset({Facet.TAG, Facet.ENTITY})
+#: What the query language calls a facet, where it has a name for it.
+FIELDS: Mapping[Facet, str] = {
+    **{facet: facet.value for facet in Facet if facet != Facet.CONFIDENCE},
+    Facet.AGENT: "agent",
+    Facet.USER: "user",
+    Facet.SESSION: "session",
+    Facet.SOURCE: "source",
 }
+#: About how many values they have; what nobody can know is counted apart from the others.
+_SIZES: Mapping[Facet, int] = {
+    Facet.BANK: 12,
+    Facet.AGENT: 24,
+    Facet.STATUS: 3,
+    Facet.USER: 48,
+    Facet.SESSION: 100_000,
+}
+_LIMITS: Mapping[Facet, str] = {Facet.IMPORTANCE: "min_importance", Facet.TRUST: "min_trust"}
 
 
-def _counts(access: Access, given: Conditions, names: Sequence[Facet]) -> dict[str, dict[Any, int]]:
-    counts: dict[str, dict[Any, int]] = {name.value: {} for name in names}
-    parts = [_counted(access, given, name) for name in names]
-    rows = parts[0].union(*parts[1:], all=True).order_by() if len(parts) > 1 else chain.from_iterable(parts)
-    for facet, label, count in rows:
-        counts[facet][None if label is None else _PARSED.get(facet, str)(label)] = count
-    return counts
+def label_of(facet: Facet) -> Label:
+    """The facet as what is counted: its column, and every filter that narrows by it."""
+    own = [facet.value, *([_LIMITS[facet]] if facet in _LIMITS else [])]
+    own += [f"q:{FIELDS[facet]}"] if facet in FIELDS else []
+    return Label(facet.value, COLUMNS[facet], tuple(own), _SIZES.get(facet, 6), is_many=facet in MANY)
 
 
-def _counted(access: Access, given: Conditions, facet: Facet) -> Any:
-    """(facet, value as text, count) of the most frequent values, every other filter applied."""
-    rows = narrowed(access, given, leave_out=[facet.value]).order_by()
-    labelled = rows.annotate(facet=Value(facet.value, TextField()), label=Cast(COLUMNS[facet], TextField()))
-    counted = labelled.values_list("facet", "label").annotate(n=Count("id"))
-    return counted.order_by("-n", "label")[:VALUES_MAX]
+def sampling_of_facet(access: Access, facet: Facet) -> Sampling:
+    """Whether the caller's vault is looked at whole for the counts of a facet, or in a sample."""
+    return sampling_of(access.vault.next_doc_no, facet in MANY)
 
 
 # What a value is when it is not text.
 _PARSED: dict[str, Callable[[str], Any]] = {Facet.BANK: UUID, Facet.IMPORTANCE: int, Facet.CONFIDENCE: int}
 
 
-def labelled(access: Access, facet: Facet, counts: Mapping[Any, int], wanted: MemoryFilter) -> list[FacetValue]:
+def labelled(names: Names, facet: Facet, tally: Mapping[str | None, int], wanted: MemoryFilter) -> list[FacetValue]:
     """Value → count as people see it, the most frequent first; chosen values are always among them."""
+    parsed = _PARSED.get(facet, str)
+    counts: dict[Any, int] = {None if value is None else parsed(value): count for value, count in tally.items()}
     counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0] is None, str(item[0])))[:VALUES_MAX])
     chosen = _chosen(facet, wanted)
     if facet == Facet.BANK:
-        names = {bank.pk: bank.name for bank in Bank.objects.filter(vault_id=access.vault_id)}
-        counts = {names[bank_id]: count for bank_id, count in counts.items()}
-        chosen = {next((name for name in names.values() if name.casefold() == one.casefold()), one) for one in chosen}
-    labels: dict[Any, str] = {}
-    if facet == Facet.AGENT:
-        labels = {str(agent.pk): agent.name for agent in Agent.objects.filter(vault_id=access.vault_id)}
+        banks = {bank.pk: bank.name for bank in names.banks}
+        counts = {banks[bank_id]: count for bank_id, count in counts.items()}
+        chosen = {next((name for name in banks.values() if name.casefold() == one.casefold()), one) for one in chosen}
+    labels = names.agents if facet == Facet.AGENT else {}
+    sampling = sampling_of_facet(names.access, facet)
     shown = {**counts, **{value: 0 for value in sorted(chosen) if value not in counts}}
     return [
-        FacetValue(value, labels.get(value, "none" if value is None else str(value)), count, str(value) in chosen)
+        FacetValue(
+            value,
+            labels.get(value, "none" if value is None else str(value)),
+            sampling.rounded(count),
+            str(value) in chosen,
+        )
         for value, count in shown.items()
     ]
 

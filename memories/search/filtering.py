@@ -10,47 +10,43 @@ from uuid import UUID
 from django.db.models import Q
 
 from banks.access import Access
-from banks.models import Agent
-from banks.services.banks import find_banks
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
 from memories.rules.queryparts import QueryMistake
 from memories.rules.vocabulary import Status, Trust, words
 from memories.search.asof import conditions_then, judged_then
+from memories.search.names import Names
 from memories.search.querying import Understood, understand_text
 from memoryhub.lib.clock import now
 
-type Narrow = Callable[[Access, MemoryFilter], Q]
+type Narrow = Callable[[Names, MemoryFilter], Q]
 
 
 def _any_of(column: str, field: str) -> Narrow:
-    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+    def narrow(names: Names, wanted: MemoryFilter) -> Q:
         values = getattr(wanted, field)
         return Q(**{f"{column}__in": values}) if values else Q()
 
     return narrow
 
 
-def _banks(access: Access, wanted: MemoryFilter) -> Q:
-    banks = find_banks(access, list(wanted.bank), wanted.banks_pointer)
+def _banks(names: Names, wanted: MemoryFilter) -> Q:
+    banks = [names.bank(name, f"{wanted.banks_pointer}/{place}") for place, name in enumerate(wanted.bank)]
     return Q(bank_id__in=[bank.pk for bank in banks]) if wanted.bank else Q()
 
 
-def _agents(access: Access, wanted: MemoryFilter) -> Q:
+def _agents(names: Names, wanted: MemoryFilter) -> Q:
     """By id or by name: people know their agents by name."""
-    if not wanted.agent_id:
-        return Q()
-    asked = {value.casefold() for value in wanted.agent_id}
-    agents = Agent.objects.filter(vault_id=access.vault_id).values_list("pk", "name")
-    return Q(agent_id__in=[*wanted.agent_id, *(str(pk) for pk, name in agents if name.casefold() in asked)])
+    ids = [agent_id for named in wanted.agent_id for agent_id in names.agent_ids(named)]
+    return Q(agent_id__in=list(dict.fromkeys(ids))) if ids else Q()
 
 
-def _status(access: Access, wanted: MemoryFilter) -> Q:
+def _status(names: Names, wanted: MemoryFilter) -> Q:
     return Q() if wanted.status == StatusFilter.ANY else Q(status=wanted.status.value)
 
 
-def _archived(access: Access, wanted: MemoryFilter) -> Q:
+def _archived(names: Names, wanted: MemoryFilter) -> Q:
     """Hidden ones are archived or replaced; asking for them, or for any, shows expired ones too."""
     if wanted.archived == Presence.ANY:
         return Q()
@@ -60,28 +56,28 @@ def _archived(access: Access, wanted: MemoryFilter) -> Q:
 
 
 def _all_of(column: str, field: str) -> Narrow:
-    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+    def narrow(names: Names, wanted: MemoryFilter) -> Q:
         values = getattr(wanted, field)
         return Q(**{f"{column}__contains": values}) if values else Q()
 
     return narrow
 
 
-def _namespace(access: Access, wanted: MemoryFilter) -> Q:
+def _namespace(names: Names, wanted: MemoryFilter) -> Q:
     return Q(namespace=wanted.namespace) if wanted.namespace is not None else Q()
 
 
-def _importance(access: Access, wanted: MemoryFilter) -> Q:
+def _importance(names: Names, wanted: MemoryFilter) -> Q:
     return Q(importance__gte=wanted.min_importance) if wanted.min_importance > 1 else Q()
 
 
-def _trust(access: Access, wanted: MemoryFilter) -> Q:
+def _trust(names: Names, wanted: MemoryFilter) -> Q:
     if wanted.min_trust in {None, Trust.UNTRUSTED}:
         return Q()
     return Q(trust__in=[trust for trust in words(Trust) if Trust(trust).rank >= Trust(wanted.min_trust).rank])
 
 
-def _created(access: Access, wanted: MemoryFilter) -> Q:
+def _created(names: Names, wanted: MemoryFilter) -> Q:
     condition = Q()
     if wanted.created_after is not None:
         condition &= Q(created_at__gte=wanted.created_after)
@@ -90,12 +86,12 @@ def _created(access: Access, wanted: MemoryFilter) -> Q:
     return condition
 
 
-def _existing(access: Access, wanted: MemoryFilter) -> Q:
+def _existing(names: Names, wanted: MemoryFilter) -> Q:
     return Q(created_at__lte=wanted.as_of) if wanted.as_of is not None else Q()
 
 
 def _exact(column: str) -> Narrow:
-    def narrow(access: Access, wanted: MemoryFilter) -> Q:
+    def narrow(names: Names, wanted: MemoryFilter) -> Q:
         value = getattr(wanted, column)
         return Q(**{column: value}) if value is not None else Q()
 
@@ -138,6 +134,9 @@ class Understanding:
 
     given: Conditions
     mistakes: tuple[QueryMistake, ...]
+    names: Names
+    #: The same with the text's conditions apart, ``q:bank`` beside ``q``, so that a count can leave out its own.
+    parted: Conditions
 
 
 def understand(access: Access, wanted: MemoryFilter) -> Understanding:
@@ -145,13 +144,17 @@ def understand(access: Access, wanted: MemoryFilter) -> Understanding:
 
     Raises UnknownBank for the filter, not for the text, and TooMuchChanged.
     """
-    text, shown, given = _of_today(access, wanted)
-    return Understanding(given if shown.as_of is None else conditions_then(access, shown, given), text.mistakes)
+    names = Names(access)
+    text, shown, given = _of_today(names, wanted)
+    if shown.as_of is not None:
+        given = conditions_then(access, shown, given)
+    apart = {f"q:{field}": condition for field, condition in text.by_field.items()}
+    return Understanding(given, text.mistakes, names, {**given, "q": text.rest, **apart})
 
 
 def failed(access: Access, wanted: MemoryFilter, memory_id: UUID) -> tuple[str, ...]:
     """The filters that one memory of the caller's does not pass, or did not at ``as_of``; each judged by itself."""
-    _, shown, given = _of_today(access, wanted)
+    _, shown, given = _of_today(Names(access), wanted)
     judged = {} if shown.as_of is None else judged_then(access, shown, memory_id)
     row = Memory.objects.visible_to(access).filter(pk=memory_id)
     asked = (name for name, condition in given.items() if condition and name not in judged)
@@ -161,11 +164,11 @@ def failed(access: Access, wanted: MemoryFilter, memory_id: UUID) -> tuple[str, 
     )
 
 
-def _of_today(access: Access, wanted: MemoryFilter) -> tuple[Understood, MemoryFilter, Conditions]:
+def _of_today(names: Names, wanted: MemoryFilter) -> tuple[Understood, MemoryFilter, Conditions]:
     """What the text says, the filter with it, and every filter's condition on the labels of today."""
-    text = understand_text(access, wanted.q)
+    text = understand_text(names.access, wanted.q, names)
     shown = _as_the_text_says(wanted, text)
-    return text, shown, {"q": text.condition, **{name: narrow(access, shown) for name, narrow in NARROWING.items()}}
+    return text, shown, {"q": text.condition, **{name: narrow(names, shown) for name, narrow in NARROWING.items()}}
 
 
 def _as_the_text_says(wanted: MemoryFilter, text: Understood) -> MemoryFilter:

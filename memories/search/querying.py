@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import and_
 
 from django.db.models import Q
 
@@ -11,6 +13,7 @@ from banks.access import Access
 from memories.models import Memory
 from memories.rules.querylanguage import parse
 from memories.rules.queryparts import Condition, QueryMistake, Saying
+from memories.search.names import Names
 from memories.search.phrases import COMPARED_MAX, memories_with_phrases
 from memories.search.terms import terms_condition
 from memories.search.wording import holds_words
@@ -25,25 +28,31 @@ class Understood:
 
     condition: Q
     mistakes: tuple[QueryMistake, ...] = ()
+    #: The condition in parts: by field where they are independent of the words, and the rest.
+    by_field: Mapping[str, Q] = field(default_factory=dict)
+    rest: Q = field(default_factory=Q)
     names_status: bool = False
     names_hidden: bool = False
 
 
-def understand_text(access: Access, text: str) -> Understood:
+def understand_text(access: Access, text: str, names: Names | None = None) -> Understood:
     """Words, phrases and conditions together; words that are in no index find nothing rather than everything."""
     if not text.strip():
         return Understood(Q())
     query = parse(text)
-    condition, unanswered = terms_condition(access, query.terms)
+    by_field, unanswered = terms_condition(access, query.terms, names)
     said, unsaid = _words(access, query.words)
-    condition &= said
+    condition = reduce(and_, by_field.values(), Q()) & said
     mistakes = [*query.errors, *unanswered, *unsaid]
     compared, uncompared = _phrases(access, query.phrases, condition)
     condition &= compared
     mistakes += uncompared
+    # Phrases were looked for in what meets everything else, so nothing can be taken out from under them.
+    parts = ({}, condition) if query.phrases else (by_field, said)
     return Understood(
         condition,
         tuple(sorted(mistakes, key=lambda mistake: mistake.start)),
+        *parts,
         names_status=any(map(_names_status, query.terms)),
         names_hidden=any(map(_names_hidden, query.terms)),
     )

@@ -12,16 +12,16 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast, Lower
 
 from banks.access import Access
-from banks.models import Agent
-from banks.services.banks import UnknownBank, find_bank
+from banks.services.banks import UnknownBank
 from memories.models import Link, Memory
 from memories.rules.periods import span_of
 from memories.rules.queryfields import COMPARISONS, nearest, on_scale, shown
 from memories.rules.queryparts import Condition, QueryMistake
 from memories.rules.vocabulary import Relation, Status
+from memories.search.names import Names
 from memoryhub.lib.clock import now
 
-type Narrow = Callable[[Access, Condition], Q]
+type Narrow = Callable[[Names, Condition], Q]
 
 EVERYTHING = Q(pk__isnull=False)
 BANKS_NAMED = 12
@@ -35,55 +35,58 @@ class BankMistake(LookupError):
         self.mistake = mistake
 
 
-def terms_condition(access: Access, terms: Sequence[Condition]) -> tuple[Q, list[QueryMistake]]:
-    """Any of the values of one field, every field, every comparison and flag; and what could not be answered."""
-    condition, mistakes = Q(), []
+def terms_condition(
+    access: Access, terms: Sequence[Condition], names: Names | None = None
+) -> tuple[dict[str, Q], list[QueryMistake]]:
+    """Field → its condition: any of its values, every comparison and flag, nothing left out; and what has no answer."""
+    names = names or Names(access)
+    by_field: dict[str, Q] = {}
+    mistakes = []
     choices: dict[str, list[Q]] = {}
     said_once = {(term.field, term.operator, term.value, term.negated): term for term in reversed(terms)}
     for term in reversed(said_once.values()):
         try:
-            meant = _NARROWING[term.field](access, term)
+            meant = _NARROWING[term.field](names, term)
         except BankMistake as error:
             mistakes.append(error.mistake)
             continue
         if term.negated:
-            condition &= ~meant
+            by_field[term.field] = by_field.get(term.field, Q()) & ~meant
         elif term.field in {"is", "has"} or term.operator in COMPARISONS:
-            condition &= meant
+            by_field[term.field] = by_field.get(term.field, Q()) & meant
         else:
             choices.setdefault(term.field, []).append(meant)
-    for any_of in choices.values():
-        condition &= reduce(operator.or_, any_of)
-    return condition, mistakes
+    for field, any_of in choices.items():
+        by_field[field] = by_field.get(field, Q()) & reduce(operator.or_, any_of)
+    return by_field, mistakes
 
 
-def _bank(access: Access, term: Condition) -> Q:
+def _bank(known: Names, term: Condition) -> Q:
     try:
-        return Q(bank_id=find_bank(access, term.value).pk)
+        return Q(bank_id=known.bank(term.value).pk)
     except UnknownBank as error:
         names = list((error.extra or {}).get("banks", []))
     close = nearest(term.value, [name.casefold() for name in names])
-    known = ", ".join(names[:BANKS_NAMED]) + (", …" if len(names) > BANKS_NAMED else "")
+    listed = ", ".join(names[:BANKS_NAMED]) + (", …" if len(names) > BANKS_NAMED else "")
     meant = next((name for name in names if name.casefold() == close), None)
     hint = f"Did you mean {meant}? " if meant else ""
     message = f"There is no bank “{shown(term.value)}”."
-    raise BankMistake(QueryMistake(message, term.start, term.end, f"{hint}The banks are: {known or 'none'}."))
+    raise BankMistake(QueryMistake(message, term.start, term.end, f"{hint}The banks are: {listed or 'none'}."))
 
 
-def _agent(access: Access, term: Condition) -> Q:
+def _agent(names: Names, term: Condition) -> Q:
     """By name, or by the id memories carry."""
-    named = Agent.objects.filter(vault_id=access.vault_id, name__iexact=term.value).values_list("pk", flat=True)
-    return Q(agent_id__in=[term.value, *(str(agent_id) for agent_id in named)])
+    return Q(agent_id__in=names.agent_ids(term.value))
 
 
 def _exact(column: str) -> Narrow:
-    return lambda access, term: Q(**{column: term.value})
+    return lambda names, term: Q(**{column: term.value})
 
 
 def _label(column: str) -> Narrow:
     """One of the labels, in any case; the first alternative is what was written."""
 
-    def narrow(access: Access, term: Condition) -> Q:
+    def narrow(names: Names, term: Condition) -> Q:
         labels: ArrayField[list[str], list[str]] = ArrayField(TextField())
         folded = Cast(Lower(Cast(column, TextField())), labels)
         return Q(**{f"{column}__contains": [term.value]}) | Q(DataContains(folded, [term.value.lower()]))
@@ -92,7 +95,7 @@ def _label(column: str) -> Narrow:
 
 
 def _scale(column: str, parse: Callable[[str], object]) -> Narrow:
-    def narrow(access: Access, term: Condition) -> Q:
+    def narrow(names: Names, term: Condition) -> Q:
         values = [parse(value) for value in on_scale(term.field, term.operator, term.value)]
         return Q(**{f"{column}__in": values})
 
@@ -100,7 +103,7 @@ def _scale(column: str, parse: Callable[[str], object]) -> Narrow:
 
 
 def _moment(column: str) -> Narrow:
-    def narrow(access: Access, term: Condition) -> Q:
+    def narrow(names: Names, term: Condition) -> Q:
         span = span_of(term.operator, term.value, now())
         condition = Q(**{f"{column}__isnull": False})
         if span.since is not None:
@@ -112,15 +115,15 @@ def _moment(column: str) -> Narrow:
     return narrow
 
 
-def _status(access: Access, term: Condition) -> Q:
+def _status(names: Names, term: Condition) -> Q:
     return EVERYTHING if term.value == "any" else Q(status=term.value)
 
 
-def _archived(access: Access, term: Condition) -> Q:
+def _archived(names: Names, term: Condition) -> Q:
     return EVERYTHING if term.value == "any" else Q(archived_at__isnull=term.value == "false")
 
 
-def _is(access: Access, term: Condition) -> Q:
+def _is(names: Names, term: Condition) -> Q:
     match term.value:
         case "protected":
             return Q(is_protected=True)
@@ -136,12 +139,12 @@ def _is(access: Access, term: Condition) -> Q:
             return Q(is_summarized=True)
 
 
-def _has(access: Access, term: Condition) -> Q:
+def _has(names: Names, term: Condition) -> Q:
     match term.value:
         case "conflict":
-            return _linked(access, Q(relation=Relation.CONTRADICTS.value))
+            return _linked(names.access, Q(relation=Relation.CONTRADICTS.value))
         case "links":
-            return _linked(access, Q())
+            return _linked(names.access, Q())
         case "expiry":
             return Q(expires_at__isnull=False)
         case "event":
