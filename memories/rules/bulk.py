@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
@@ -68,19 +68,24 @@ class BulkChange(StrictModel):
     ids: Annotated[list[UUID], Field(min_length=1, max_length=AT_ONCE)] | None = None
     query: MemoryFilter | None = None
     exclude_ids: Annotated[list[UUID], Field(max_length=EXCLUDED_MAX)] = []
-    expected_count: Annotated[int, Field(ge=0, strict=True)] | None = None
+    expected_count: Annotated[int, Field(ge=0, strict=True)] | None = Field(default=None, validate_default=True)
     bank: Label | None = None
     tags: Annotated[list[Tag], Field(min_length=1, max_length=limits.TAGS_MAX)] | None = None
     importance: Score | None = None
     category: MemoryCategory | None = None
     reason: Reason = ""
 
+    @field_validator("expected_count")
+    @classmethod
+    def _was_seen(cls, value: int | None, info: ValidationInfo) -> int | None:
+        if value is None and info.data.get("query") is not None:
+            raise PydanticCustomError("expected_count", "with a query, expected_count must say how many were seen")
+        return value
+
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
         if (self.ids is None) == (self.query is None):
             raise PydanticCustomError("one_selection", "needs either ids or a query, and not both")
-        if self.query is not None and self.expected_count is None:
-            raise PydanticCustomError("expected_count", "with a query, expected_count must say how many were seen")
         needed = NEEDED.get(self.action)
         if needed and (needed not in self.model_fields_set or (getattr(self, needed) is None and needed != "category")):
             said = {"action": self.action.value, "name": needed}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import structlog
+from django.db import OperationalError
 from django.db.models import Q
 
 from banks.access import Access, KeyScope
@@ -16,10 +18,13 @@ from memories.models.memory import MemoryQuerySet
 from memories.rules.filters import MemoryFilter, Sort
 from memories.rules.queryparts import QueryMistake
 from memories.search.asof import as_they_were
-from memories.search.filtering import narrowed, understand
+from memories.search.filtering import Understanding, narrowed, understand
 from memories.search.reading import with_relations
+from memories.search.survey import Survey, Surveyed, surveyed
 from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.pagination import Cursor, decode_cursor, encode_cursor, query_text
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +50,78 @@ def list_memories(
     Raises UnknownBank, CursorInvalid, CursorMismatch for a cursor of another query, Invalid, TooMuchChanged.
     """
     access.require(KeyScope.MEMORIES_READ)
-    query = query_text(access.vault_id, access.actor.id, wanted.model_dump(mode="json"), sort.value)
-    position = decode_cursor(cursor, query) if cursor else None
-    if wanted.as_of is not None and sort not in {Sort.NEWEST, Sort.OLDEST}:
-        raise Invalid(errors=[FieldError("/sort", "as_of", "must be created_at or -created_at together with as_of")])
+    order = Order(sort, limit, cursor)
+    start = _start(access, wanted, order)
     understood = understand(access, wanted)
-    rows = narrowed(access, understood.given)
-    page = _page(with_relations(rows), sort, limit, position)
+    return _listed(access, wanted, understood, order, start)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Which page, in which order."""
+
+    sort: Sort = Sort.NEWEST
+    limit: int = 50
+    cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Browsed:
+    """A page and what may be chosen beside it; no ``survey`` when that part failed."""
+
+    page: MemoryPage
+    survey: Survey | None
+    asked: Understanding
+
+
+def browse_memories(access: Access, wanted: MemoryFilter, order: Order, what: Surveyed) -> Browsed:
+    """A page and the counts beside it, the filters understood once. Needs memories:read.
+
+    What the database will not count in time is left out; the page stands. Raises as ``list_memories`` does.
+    """
+    access.require(KeyScope.MEMORIES_READ)
+    start = _start(access, wanted, order)
+    asked = understand(access, wanted)
+    survey = None
+    try:
+        survey = surveyed(access, wanted, asked, what)
+    except OperationalError:
+        log.warning("counts_failed", exc_info=True)
+    page = _listed(access, wanted, asked, order, start, total=survey.total if survey else None)
+    return Browsed(page, survey, asked)
+
+
+def _start(access: Access, wanted: MemoryFilter, order: Order) -> Cursor | None:
+    if wanted.as_of is not None and order.sort not in {Sort.NEWEST, Sort.OLDEST}:
+        raise Invalid(errors=[FieldError("/sort", "as_of", "must be created_at or -created_at together with as_of")])
+    return decode_cursor(order.cursor, _query(access, wanted, order)) if order.cursor else None
+
+
+def _query(access: Access, wanted: MemoryFilter, order: Order) -> str:
+    return query_text(access.vault_id, access.actor.id, wanted.model_dump(mode="json"), order.sort.value)
+
+
+def _listed(
+    access: Access,
+    wanted: MemoryFilter,
+    asked: Understanding,
+    order: Order,
+    start: Cursor | None,
+    total: int | None = None,
+) -> MemoryPage:
+    rows = narrowed(access, asked.given)
+    page = _page(with_relations(rows), order.sort, order.limit, start)
     if wanted.as_of is not None:
         as_they_were(access, page.rows, wanted.as_of)
+    query = _query(access, wanted, order)
+    if total is None:
+        total = rows.count() if page.rows or start else 0
     return MemoryPage(
         items=page.rows,
-        next_cursor=encode_cursor(edge(page.rows[-1], sort), query) if page.more_after else None,
-        prev_cursor=encode_cursor(edge(page.rows[0], sort), query, backward=True) if page.more_before else None,
-        total=rows.count(),
-        mistakes=understood.mistakes,
+        next_cursor=encode_cursor(edge(page.rows[-1], order.sort), query) if page.more_after else None,
+        prev_cursor=encode_cursor(edge(page.rows[0], order.sort), query, backward=True) if page.more_before else None,
+        total=total,
+        mistakes=asked.mistakes,
     )
 
 

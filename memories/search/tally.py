@@ -93,6 +93,27 @@ def sampled(access: Access, label: Label) -> Sampling:
     return sampling_of(access.vault.next_doc_no, label.is_many)
 
 
+def count_without(access: Access, given: Conditions, groups: Sequence[tuple[str, ...]]) -> list[int]:
+    """How many would pass if the filters of a group were left out, for each group; judged by a sample where labels are.
+
+    For a list on which nothing stands: it tells which condition is to blame.
+    """
+    asked = [tuple(name for name in names if given.get(name)) for names in groups]
+    left_out = list(dict.fromkeys(names for names in asked if names))
+    if not left_out:
+        return [0] * len(groups)
+    sampling = sampling_of(access.vault.next_doc_no)
+    try:
+        base, params = _base(access, given, [], left_out, sampling)
+    except EmptyResultSet:
+        return [0] * len(groups)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT b.fails, count(*) FROM ({base}) b GROUP BY b.fails", params)
+        counted: dict[int, int] = dict(cursor.fetchall())
+    found = {names: counted.get(0, 0) + counted.get(place + 1, 0) for place, names in enumerate(left_out)}
+    return [sampling.rounded(found.get(names, 0) * sampling.step) for names in asked]
+
+
 def _passes(labels: Sequence[Label]) -> list[list[int]]:
     """Places of labels that are counted together."""
     passes: list[list[int]] = []

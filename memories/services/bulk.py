@@ -185,6 +185,7 @@ def _change(access: Access, changeset: Changeset, given: Given, ids: Collection[
             alterations.append(Alteration(memory, _values(memory, decided, reason), reason))
     moved, taken = alter_where_possible(access, changeset.action, changeset, alterations)
     record_items(changeset, moved)
+    changeset.count += len(moved)
     report.skipped |= dict.fromkeys(taken, Skip.DUPLICATE_CONTENT)
     report.changed = len(moved)
     report.unchanged = len(memories) - len(moved) - len(report.skipped)

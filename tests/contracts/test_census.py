@@ -19,13 +19,14 @@ STEPS = {
         "add_messages extract_session summarize_session erase_conversation"
     ),
     "it works on what a verb has already looked up through its Access": (
-        "audit_entry record_audit pick_bank conditions narrowed facets_of labelled matching head_of semantic_leg "
+        "audit_entry record_audit pick_bank conditions narrowed matching head_of semantic_leg "
         "keyword_leg list_few documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
         "understand understand_text terms_condition forget_accesses question_of relatives visible_ids "
         "reaches_version conditions_then as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
         "alter_memories undo_whole find_likenesses twins_of cap_of forget_plans retry_failed "
+        "all_banks tallied sampled sampling_of_facet surveyed count_without "
         "given read_surroundings step_further read_provenance read_vectors near_memories find_besides memories_out "
         "pair_counts old_memories fingerprint_of summaries_of forget_summaries returning_sources"
     ),

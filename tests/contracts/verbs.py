@@ -216,6 +216,9 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "count_standing": lambda who: standing.count_standing(who, EVERYTHING),
     "preview_clusters": lambda who: offering.preview_clusters(who),
     "list_summaries": lambda who: written.list_summaries(who).items,
+    "browse_memories": lambda who: listing.browse_memories(
+        who, EVERYTHING, listing.Order(limit=200), survey.Surveyed(LABELS, {})
+    ),
     "survey_memories": lambda who: survey.survey_memories(who, EVERYTHING, LABELS, {}),
 }
 """Verbs that show memories: nothing hidden may be in the answer."""

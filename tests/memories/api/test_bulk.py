@@ -17,6 +17,7 @@ def test_many_are_changed_and_taken_back(api: ApiClient, access: Access):
     answer = api.send("POST", "/memories/bulk", body).json()
     assert (answer["changed"], answer["skipped"], answer["job_id"]) == (3, {str(protected.pk): "protected"}, None)
     assert (answer["changeset"]["action"], answer["changeset"]["reason"]) == ("bulk_archive", "tidying")
+    assert answer["changeset"]["count"] == 3
     assert api.send("GET", "/memories").json()["total"] == 1
     again = api.send("POST", "/memories/bulk", body)
     assert (again.status_code, again.json()["code"], again.json()["count"]) == (409, "selection_changed", 1)
@@ -40,3 +41,9 @@ def test_what_is_missing_is_named(api: ApiClient, access: Access):
     assert "move_bank needs bank" in answer.json()["errors"][0]["detail"]
     unknown = {"action": "move_bank", "bank": "Moon", "ids": [str(remember(access).pk)]}
     assert api.send("POST", "/memories/bulk", unknown).status_code == 422
+
+
+def test_a_missing_count_is_pointed_at(api: ApiClient):
+    answer = api.send("POST", "/memories/bulk", {"action": "protect", "query": {"bank": "Work"}})
+    (error,) = answer.json()["errors"]
+    assert (answer.status_code, error["pointer"], error["code"]) == (422, "/expected_count", "expected_count")

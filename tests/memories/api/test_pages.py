@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+import pytest
+
 from banks.access import Access
+from memories.rules import sampling
 from memories.services.lifecycle import archive_memory
 from tests.conftest import ApiClient
 from tests.factories import remember
@@ -79,3 +82,16 @@ def test_hostile_text_is_only_text(api: ApiClient, access: Access):
         "-" * 99,
     ):
         assert isinstance(answer(api, q)["items"], list)
+
+
+def test_counts_say_whether_they_are_judged_by_a_sample(
+    api: ApiClient, access: Access, monkeypatch: pytest.MonkeyPatch
+):
+    for n in range(3):
+        remember(access, f"Number {n}.", tags=["a"])
+    assert answer(api, "", "&facets=type,tag")["facets_approximate"] is False
+    monkeypatch.setattr(sampling, "EXACT_MANY_MAX", 0)
+    monkeypatch.setattr(sampling, "SAMPLE", 1)
+    assert answer(api, "", "&facets=type")["facets_approximate"] is False
+    assert answer(api, "", "&facets=type,tag")["facets_approximate"] is True
+    assert "facets_approximate" not in answer(api, "")
