@@ -49,6 +49,11 @@ def remembered_settings(access: Access, version: int, bank_id: UUID | None = Non
     return {key: effective.value for key, effective in resolve(_grouped(mine)).items()}
 
 
+def opened_settings(access: Access) -> dict[str, Any]:
+    """Setting → value as of when this access was opened: for what is shown, mostly without a query."""
+    return remembered_settings(access, access.vault.config_version)
+
+
 def setting_layers(access: Access, bank_id: UUID | None, request: dict[str, Any] | None = None) -> Stored:
     """What each level says for this caller and bank. One query."""
     agent_id = access.agent.pk if access.agent else None

@@ -46,16 +46,38 @@ class ShownDocument:
 def read_core_document(access: Access, namespace: Sequence[str] = DEFAULT, version: int | None = None) -> ShownDocument:
     """The newest version, or the one asked for. Needs memories:read. Raises NotFound for a version there is not."""
     access.require(KeyScope.MEMORIES_READ)
+    return _read(access, namespace, [version])[0]
+
+
+def read_core_versions(access: Access, namespace: Sequence[str], *versions: int) -> list[ShownDocument]:
+    """Several versions, in as many statements as one takes. Needs memories:read. Raises NotFound."""
+    access.require(KeyScope.MEMORIES_READ)
+    return _read(access, namespace, versions)
+
+
+def _read(access: Access, namespace: Sequence[str], versions: Sequence[int | None]) -> list[ShownDocument]:
     document = CoreDocument.objects.filter(vault_id=access.vault_id, namespace=list(namespace)).first()
     newest = document.version if document else 0
-    number = newest if version is None else version
-    row = CoreVersion.objects.filter(vault_id=access.vault_id, document=document, number=number).first()
-    if row is None and number != 0:
+    numbers = [newest if version is None else version for version in versions]
+    rows = CoreVersion.objects.filter(vault_id=access.vault_id, document=document, number__in=numbers)
+    found = {row.number: row for row in rows}
+    if any(number != 0 and number not in found for number in numbers):
         raise NotFound("There is no such version of the core document.")
-    lines = readable_lines(access, [CoreLine.read(line) for line in row.lines]) if row else []
-    return ShownDocument(
-        list(namespace), number, newest, lines, row.created_at if row else None, names_in(access, lines)
-    )
+    stored = {number: [CoreLine.read(line) for line in row.lines] for number, row in found.items()}
+    known = known_to(access, (one for lines in stored.values() for line in lines for one in line.memory_ids))
+    shown = {number: [one for one in lines if within(one.memory_ids, known)] for number, lines in stored.items()}
+    names = names_in(access, (line for lines in shown.values() for line in lines))
+    return [
+        ShownDocument(
+            list(namespace),
+            number,
+            newest,
+            shown.get(number, []),
+            found[number].created_at if number in found else None,
+            names,
+        )
+        for number in numbers
+    ]
 
 
 def readable_lines(access: Access, lines: Sequence[CoreLine]) -> list[CoreLine]:
@@ -79,8 +101,7 @@ def compare_core_versions(
     access: Access, namespace: Sequence[str], before: int, after: int
 ) -> tuple[ShownDocument, ShownDocument, list[LineChange]]:
     """Two versions and the lines that differ. Needs memories:read. Raises NotFound."""
-    older = read_core_document(access, namespace, before)
-    newer = read_core_document(access, namespace, after)
+    older, newer = read_core_versions(access, namespace, before, after)
     return older, newer, changed_lines(older.lines, newer.lines)
 
 

@@ -114,12 +114,13 @@ def list_messages(access: Access, session: Session, before: int | None = None, l
     return list(rows.order_by("-number")[:limit])[::-1]
 
 
-def read_window(access: Access, sid: str | UUID, wanted: WindowQuery = _AS_CONFIGURED) -> Window:
+def read_window(access: Access, sid: str | UUID | Session, wanted: WindowQuery = _AS_CONFIGURED) -> Window:
     """The turns a model should see now: the last rounds within a token budget (STM-02 … STM-11). Needs sessions.
 
-    At most the newest 2,000 messages take part, beside every system message. Raises NotFound.
+    Of the conversation with this name or id, or as it was read. At most the newest 2,000 messages take part, beside
+    every system message. Raises NotFound.
     """
-    session = get_session(access, sid)
+    session = sid if isinstance(sid, Session) else get_session(access, sid)
     said = effective_settings(access)
     scope = wanted.scope or WindowScope(said["session_scope"].value)
     limits = WindowLimits(wanted.max_rounds or said["session_max_rounds"].value, wanted.max_tokens, wanted.limit)
@@ -133,7 +134,9 @@ def read_window(access: Access, sid: str | UUID, wanted: WindowQuery = _AS_CONFI
     full = Message.objects.in_bulk([shapes[one.place].pk for one in kept])
     shown = [Shown(full[shapes[one.place].pk], one.stripped) for one in kept]
     tokens = sum(one.message.tokens for one in shown)
-    return Window(session, shown, tokens, rows.count() - len(shown))
+    # Only what was cut off above has to be counted by itself.
+    total = len(shapes) if len(shapes) < WINDOW_MESSAGES_MAX else rows.count()
+    return Window(session, shown, tokens, total - len(shown))
 
 
 def _covered(access: Access, session: Session, scope: WindowScope) -> SessionQuerySet:

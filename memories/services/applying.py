@@ -91,7 +91,11 @@ def apply_plan(
 
 def cap_of(access: Access) -> int:
     """How many memories a plan may archive without a second confirmation, of the live ones the caller reaches."""
-    live = Memory.objects.visible_to(access).live().count()
+    return most_of(access, Memory.objects.visible_to(access).live().count())
+
+
+def most_of(access: Access, live: int) -> int:
+    """The same when the live ones were counted already."""
     return most_without_asking(live, effective_settings(access)["cleanup_cap_share"].value)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from banks.access import Access, KeyScope
 from memories.models import Changeset, ChangesetItem, Memory
-from memories.models.effective import effective_settings
+from memories.models.effective import opened_settings
 from memories.rules.vocabulary import ChangesetState
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.errors import NotFound
@@ -109,13 +110,18 @@ def find_changeset(access: Access, changeset_id: str | UUID) -> Changeset:
 
 
 def list_items(
-    access: Access, changeset_id: str | UUID, refused: str | None = None, limit: int = 50, cursor: str | None = None
+    access: Access,
+    changeset_id: str | UUID | Changeset,
+    refused: str | None = None,
+    limit: int = 50,
+    cursor: str | None = None,
 ) -> ItemPage:
-    """The memories of a changeset that the caller may see; those an undo refused with one code, if given.
+    """The memories of a changeset, by its id or as it was read, that the caller may see.
 
-    Needs memories:read. Raises NotFound, CursorInvalid, CursorMismatch.
+    Those an undo refused with one code, if given. Needs memories:read. Raises NotFound, CursorInvalid, CursorMismatch.
     """
-    changeset = get_changeset(access, changeset_id)
+    access.require(KeyScope.MEMORIES_READ)
+    changeset = changeset_id if isinstance(changeset_id, Changeset) else find_changeset(access, changeset_id)
     rows = items_of(access, changeset)
     if refused is not None:
         rows = rows.filter(refused=refused)
@@ -130,10 +136,11 @@ def list_items(
 def count_items(access: Access, changeset: Changeset) -> dict[str, int]:
     """How many of its memories stand as changed, were undone, or were refused by the last undo, by code."""
     rows = items_of(access, changeset).order_by()
-    standing = rows.filter(undone_at=None).values_list("refused").annotate(n=Count("pk"))
-    counted = {refused or "applied": count for refused, count in standing}
-    undone = rows.exclude(undone_at=None).count()
-    return {**counted, "undone": undone} if undone else counted
+    grouped = rows.values_list("refused", Q(undone_at=None)).annotate(n=Count("pk"))
+    counted: Counter[str] = Counter()
+    for refused, stands, count in grouped:
+        counted[(refused or "applied") if stands else "undone"] += count
+    return dict(counted)
 
 
 def items_of(access: Access, changeset: Changeset) -> QuerySet[ChangesetItem]:
@@ -144,7 +151,7 @@ def items_of(access: Access, changeset: Changeset) -> QuerySet[ChangesetItem]:
 
 def undoable_until(access: Access, changesets: Collection[Changeset]) -> dict[UUID, dt.datetime]:
     """Changeset → the end of the time in which it can be undone (setting ``undo_days``)."""
-    days = dt.timedelta(days=effective_settings(access)["undo_days"].value)
+    days = dt.timedelta(days=opened_settings(access)["undo_days"])
     return {changeset.pk: changeset.created_at + days for changeset in changesets}
 
 

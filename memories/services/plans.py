@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet, Value
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
@@ -145,7 +146,8 @@ def list_plans(access: Access, limit: int = 50, cursor: str | None = None) -> Pl
         rows = rows.filter(id__lt=UUID(str(decode_cursor(cursor, query).position[0])))
     found = list(rows.select_related("job").order_by("-id")[: limit + 1])
     following = encode_cursor([str(found[limit - 1].pk)], query) if len(found) > limit else None
-    return PlanPage([_as_it_is(access, plan) for plan in found[:limit]], following)
+    days = effective_settings(access)["cleanup_plan_days"].value
+    return PlanPage([_as_it_is(plan, days) for plan in found[:limit]], following)
 
 
 def get_plan(access: Access, plan_id: str | UUID) -> CleanupPlan:
@@ -162,7 +164,7 @@ def find_plan(access: Access, plan_id: str | UUID, *, lock: bool = False) -> Cle
     plan = rows.filter(pk=parse_id(plan_id)).first()
     if plan is None:
         raise NotFound("There is no such clean-up plan in this vault.")
-    return _as_it_is(access, plan)
+    return _as_it_is(plan, effective_settings(access)["cleanup_plan_days"].value)
 
 
 def _visible(access: Access) -> QuerySet[CleanupPlan]:
@@ -173,9 +175,8 @@ def _visible(access: Access) -> QuerySet[CleanupPlan]:
     return rows.filter(actor_kind=access.actor.kind, actor_id=access.actor.id)
 
 
-def _as_it_is(access: Access, plan: CleanupPlan) -> CleanupPlan:
+def _as_it_is(plan: CleanupPlan, days: int) -> CleanupPlan:
     """With the state that time and its job have brought about since it was saved."""
-    days = effective_settings(access)["cleanup_plan_days"].value
     if is_expired(PlanState(plan.state), plan.created_at, now(), days):
         plan.state = PlanState.EXPIRED.value
     stopped = plan.job is not None and plan.job.state in {JobState.DEAD, JobState.CANCELLED}
@@ -186,18 +187,18 @@ def _as_it_is(access: Access, plan: CleanupPlan) -> CleanupPlan:
 
 def list_plan_items(
     access: Access,
-    plan_id: str | UUID,
+    plan_id: str | UUID | CleanupPlan,
     wanted: PlanItemFilter | None = None,
     limit: int = 50,
     cursor: str | None = None,
 ) -> PlanItemPage:
-    """A page of candidates, each with its memory and cluster. Needs cleanup:plan.
+    """A page of candidates of a plan, by its id or as it was read, each with its memory and cluster.
 
-    Raises NotFound, CursorInvalid, CursorMismatch.
+    Needs cleanup:plan. Raises NotFound, CursorInvalid, CursorMismatch.
     """
     access.require(KeyScope.CLEANUP_PLAN)
-    plan, asked = find_plan(access, plan_id), wanted or PlanItemFilter()
-    rows = CleanupPlanItem.objects.filter(plan=plan, memory__in=Memory.objects.visible_to(access).values("pk"))
+    plan, asked = _read(access, plan_id), wanted or PlanItemFilter()
+    rows = _items(access, plan)
     if asked.reason is not None:
         rows = rows.filter(reasons__contains=[asked.reason.value])
     if asked.ticked is not None:
@@ -210,22 +211,55 @@ def list_plan_items(
     page = rows
     if cursor:
         page = rows.filter(memory_id__gt=UUID(str(decode_cursor(cursor, query).position[0])))
-    found = list(page.select_related("memory__bank", "cluster").order_by("memory_id")[: limit + 1])
+    found = list(_with_memories(page).order_by("memory_id")[: limit + 1])
     following = encode_cursor([str(found[limit - 1].memory_id)], query) if len(found) > limit else None
     return PlanItemPage(found[:limit], following, rows.count())
 
 
+def _read(access: Access, plan: str | UUID | CleanupPlan) -> CleanupPlan:
+    return plan if isinstance(plan, CleanupPlan) else find_plan(access, plan)
+
+
+def _items(access: Access, plan: CleanupPlan) -> QuerySet[CleanupPlanItem]:
+    """Its candidates that the caller may see."""
+    return CleanupPlanItem.objects.filter(plan=plan, memory__in=Memory.objects.visible_to(access).values("pk"))
+
+
+def list_first_items(access: Access, plan: CleanupPlan, limit: int) -> dict[CleanupRule, PlanItemPage]:
+    """The first candidates that each rule of a plan names, and how many it names. Needs cleanup:plan.
+
+    In as many statements however many rules there are; with a limit of 0 in one that only counts.
+    """
+    access.require(KeyScope.CLEANUP_PLAN)
+    rows, rules = _items(access, plan).order_by(), [CleanupRule(rule) for rule in plan.rules]
+    counts = rows.aggregate(**{rule.value: Count("pk", filter=Q(reasons__contains=[rule.value])) for rule in rules})
+    named = [
+        rows.filter(reasons__contains=[rule.value]).order_by("memory_id").values_list(Value(rule.value), "pk")[:limit]
+        for rule in rules
+        if limit and counts[rule.value]
+    ]
+    places = list(named[0].union(*named[1:], all=True)) if named else []
+    known = _with_memories(rows).in_bulk({pk for _, pk in places})
+    first = {rule: [known[pk] for named_by, pk in places if named_by == rule] for rule in rules}
+    oldest = attrgetter("memory_id")
+    return {rule: PlanItemPage(sorted(first[rule], key=oldest), None, counts[rule.value]) for rule in rules}
+
+
+def _with_memories(rows: QuerySet[CleanupPlanItem]) -> QuerySet[CleanupPlanItem]:
+    return rows.select_related("memory__bank", "cluster")
+
+
 def list_clusters(
-    access: Access, plan_id: str | UUID, limit: int = 20, cursor: str | None = None
+    access: Access, plan_id: str | UUID | CleanupPlan, limit: int = 20, cursor: str | None = None
 ) -> tuple[list[list[CleanupPlanItem]], str | None]:
     """A page of clusters, each as its members with their memories, the kept one first; and the next cursor.
 
     Needs cleanup:plan. Raises NotFound, CursorInvalid, CursorMismatch.
     """
     access.require(KeyScope.CLEANUP_PLAN)
-    plan = find_plan(access, plan_id)
+    plan = _read(access, plan_id)
     query = query_text(access.vault_id, access.actor.id, "clusters", plan.pk)
-    rows = CleanupCluster.objects.filter(plan=plan)
+    rows = CleanupCluster.objects.filter(vault_id=access.vault_id, plan=plan)
     if cursor:
         rows = rows.filter(id__gt=UUID(str(decode_cursor(cursor, query).position[0])))
     found = list(rows.order_by("id")[: limit + 1])
@@ -233,7 +267,7 @@ def list_clusters(
     seen = Memory.objects.visible_to(access).values("pk")
     items = CleanupPlanItem.objects.filter(cluster__in=found[:limit], memory__in=seen)
     members: dict[UUID, list[CleanupPlanItem]] = {cluster.pk: [] for cluster in found[:limit]}
-    for item in items.select_related("memory__bank", "cluster").order_by("-stays", "memory_id"):
+    for item in _with_memories(items).order_by("-stays", "memory_id"):
         if item.cluster_id is not None:
             members[item.cluster_id].append(item)
     return [group for group in members.values() if group], following

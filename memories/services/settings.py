@@ -19,11 +19,6 @@ from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError
 
 
-def value_of(access: Access, key: str) -> Any:
-    """The value of one setting for this caller."""
-    return effective_settings(access)[key].value
-
-
 def read_settings(access: Access, bank_id: UUID | None = None) -> dict[str, Effective]:
     """The same for people and the API. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)

@@ -128,9 +128,9 @@ def changeset(request: HubRequest, changeset_id: UUID) -> HttpResponse:
     only = only if only in set(Refusal) else ""
     cursor = request.GET.get("cursor") or None
     try:
-        page = list_items(request.access, found.pk, only or None, PAGE, cursor)
+        page = list_items(request.access, found, only or None, PAGE, cursor)
     except (CursorInvalid, CursorMismatch):
-        page = list_items(request.access, found.pk, only or None, PAGE)
+        page = list_items(request.access, found, only or None, PAGE)
     following = here.having(refused=only, cursor=page.next_cursor) if page.next_cursor else ""
     left = [(code, count) for code, count in counts.items() if code in set(Refusal)]
     context = {

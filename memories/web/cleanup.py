@@ -13,7 +13,7 @@ from memories.rules.cleanup import CLUSTERING, SEED_RULES, CleanupRule
 from memories.rules.cleanupplans import PlanState
 from memories.rules.cleanupwishes import CleanupWish
 from memories.services.plans import create_plan, list_plans
-from memories.services.settings import value_of
+from memories.services.settings import read_settings
 from memories.web.actors import names_of
 from memories.web.addresses import Address
 from memories.web.planwords import STATES, RuleText, rule_texts
@@ -66,7 +66,8 @@ def cleanup(request: HubRequest) -> HttpResponse:
             mistake = in_words(error, {"rules": "Rules", "query": "Query"})
         else:
             return SeeOther(reverse("plan", args=[plan.pk]))
-    texts = rule_texts({name: value_of(request.access, f"cleanup_{name}") for name in LIMITS})
+    held = read_settings(request.access)
+    texts = rule_texts({name: held[f"cleanup_{name}"].value for name in LIMITS})
     asked = request.POST if request.method == "POST" else None
     ticked = set(asked.getlist("rule")) if asked is not None else {rule.value for rule in SEED_RULES}
     offers = [Offer(rule, texts[rule], rule in ticked) for rule in CleanupRule if rule != CleanupRule.QUERY]

@@ -11,7 +11,13 @@ from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
 from memories.rules.tiermarkdown import core_markdown, core_sections
-from memories.search.coredocument import MadeVersion, ShownDocument, list_core_versions, read_core_document
+from memories.search.coredocument import (
+    MadeVersion,
+    ShownDocument,
+    list_core_versions,
+    read_core_document,
+    read_core_versions,
+)
 from memories.services.coredocument import restore_core_version
 from memories.web.actors import names_of
 from memories.web.consolidating import consolidation_tabs
@@ -63,8 +69,7 @@ def core_version(request: HubRequest, version: int) -> HttpResponse:
     """A version and, word by word, what it changed of the one before."""
     _check(version)
     where = asked_namespace(request)
-    shown = read_core_document(request.access, where.namespace, version)
-    before = read_core_document(request.access, where.namespace, max(version - 1, 0))
+    before, shown = read_core_versions(request.access, where.namespace, max(version - 1, 0), version)
     pieces = word_diff(core_markdown(before.lines, before.names), core_markdown(shown.lines, shown.names))
     return _answer(request, where, shown, pieces)
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memories.models.effective import effective_settings
+from memories.models.effective import opened_settings
 from memories.rules.filters import SearchMode, SearchQuery
 from memories.rules.layers import INFO, SettingInfo, check_setting
 from memories.rules.querylanguage import parse
@@ -176,13 +176,13 @@ def label_of(name: str) -> str:
 
 def knobs_of(access: Access, address: Address, prefix: str = "") -> list[Knob]:
     """Every parameter as a field, in the order of the settings."""
-    usual = effective_settings(access)
+    usual = opened_settings(access)
     return [_knob(name, prefix, address, usual) for name in TUNED]
 
 
 def _knob(name: str, prefix: str, address: Address, usual: Mapping[str, Any]) -> Knob:
     info = INFO[OPTIONS.get(name, name)]
-    held = "none" if name == "max_tokens" else str(usual[info.key].value)
+    held = "none" if name == "max_tokens" else str(usual[info.key])
     value = address.first(prefix + name) or (address.first(name) and "" if prefix else "")
     whole = isinstance(info.default, int)
     return Knob(

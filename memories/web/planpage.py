@@ -10,8 +10,8 @@ from memories.models import Memory
 from memories.rules.cleanup import CLUSTERING, CleanupRule
 from memories.rules.cleanupclusters import KeptFor
 from memories.rules.cleanupplans import PlanState
-from memories.services.applying import cap_of
-from memories.services.plans import PlanItemFilter, list_clusters, list_plan_items
+from memories.services.applying import most_of
+from memories.services.plans import PlanItemFilter, list_clusters, list_first_items, list_plan_items
 from memories.web.actors import agent_names
 from memories.web.addresses import Address
 from memories.web.choices import Choice
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from banks.access import Access
     from memories.models import CleanupPlan, CleanupPlanItem
+    from memories.services.plans import PlanItemPage
     from memories.web.requests import HubRequest
     from memories.web.rows import MemoryRow, State
 
@@ -122,9 +123,10 @@ def plan_page(request: HubRequest, plan: CleanupPlan) -> PlanPage:
     view = request.GET.get("view", "")
     view = view if view in {*named, ALIKE, *plan.skipped} else ""
     show = Shown(access, {rule: text.title for rule, text in texts.items()}, agent_names(access))
-    groups = [_group(show, plan, rule, texts[rule], here, with_lines=not view) for rule in named]
-    groups = [group for group in groups if group.total]
+    first = list_first_items(access, plan, 0 if view else FIRST)
+    groups = [_group(show, plan, texts[rule], here, (rule, first[rule])) for rule in named if first[rule].total]
     lines, clusters, following = _page(show, plan, view, request.GET.get("cursor") or None)
+    live = Memory.objects.visible_to(access).live().count()
     return PlanPage(
         plan=plan,
         state=STATES[PlanState(plan.state)],
@@ -135,8 +137,8 @@ def plan_page(request: HubRequest, plan: CleanupPlan) -> PlanPage:
         clusters=clusters,
         next_url=str(here.having(view=view, cursor=following)) if following else "",
         view=view,
-        live=Memory.objects.in_vault(access.vault_id).live().count(),
-        most=cap_of(access),
+        live=live,
+        most=most_of(access, live),
         job=row_of_job(plan.job, access.has(KeyScope.OPS_WRITE)) if plan.job else None,
         left=[(left_as(code), count) for code, count in plan.skipped.items()],
         query=_query(plan),
@@ -188,9 +190,9 @@ class Shown:
 
 
 def _group(
-    show: Shown, plan: CleanupPlan, rule: CleanupRule, text: RuleText, here: Address, *, with_lines: bool
+    show: Shown, plan: CleanupPlan, text: RuleText, here: Address, named: tuple[CleanupRule, PlanItemPage]
 ) -> Group:
-    first = list_plan_items(show.access, plan.pk, PlanItemFilter(reason=rule), FIRST)
+    rule, first = named
     view = ALIKE if rule in CLUSTERING else rule.value
     return Group(
         rule=rule.value,
@@ -198,7 +200,7 @@ def _group(
         total=first.total,
         chosen=plan.by_reason.get(rule, 0),
         url=str(here.having(view=view)),
-        lines=[show.line(item) for item in first.items] if with_lines else [],
+        lines=[show.line(item) for item in first.items],
     )
 
 
@@ -217,10 +219,10 @@ def _page_at(
     show: Shown, plan: CleanupPlan, view: str, cursor: str | None
 ) -> tuple[list[ItemLine], list[ClusterCard], str | None]:
     if view == ALIKE:
-        members, following = list_clusters(show.access, plan.pk, CLUSTERS, cursor)
+        members, following = list_clusters(show.access, plan, CLUSTERS, cursor)
         return [], [_cluster(show, group) for group in members], following
     wanted = PlanItemFilter(outcome=view) if view in plan.skipped else PlanItemFilter(reason=CleanupRule(view))
-    page = list_plan_items(show.access, plan.pk, wanted, PAGE, cursor)
+    page = list_plan_items(show.access, plan, wanted, PAGE, cursor)
     return [show.line(item) for item in page.items], [], page.next_cursor
 
 

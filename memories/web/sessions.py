@@ -125,7 +125,7 @@ def _answer(request: HubRequest, session_id: UUID, previewed: Preview | None = N
     asked, wanted, mistakes = _asked(request)
     before = request.GET.get("before", "")
     turns = list_messages(request.access, found, int(before) if before.isdecimal() and len(before) < 9 else None, TURNS)
-    shown = read_window(request.access, session_id, wanted)
+    shown = read_window(request.access, found, wanted)
     first = turns[0].number if turns else 1
     agents = agent_names(request.access)
     mine = MemoryFilter(session_id=[found.sid], status=StatusFilter.ANY, archived=Presence.ANY)

@@ -25,7 +25,7 @@ STEPS = {
         "reaches_version conditions_then as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
-        "alter_memories undo_whole find_likenesses twins_of cap_of forget_plans retry_failed "
+        "alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans retry_failed "
         "all_banks tallied sampled sampling_of_facet surveyed count_without "
         "given read_surroundings step_further read_provenance read_vectors near_memories find_besides memories_out "
         "pair_counts old_memories fingerprint_of summaries_of forget_summaries returning_sources"

@@ -25,6 +25,7 @@ from memories.services.plans import (
     forget_plans,
     get_plan,
     list_clusters,
+    list_first_items,
     list_plan_items,
     list_plans,
 )
@@ -70,6 +71,10 @@ def test_a_plan_holds_every_candidate_with_reasons_and_version(access: Access, s
     items = list_plan_items(access, plan.pk)
     assert [(item.memory_id, item.version) for item in items.items] == [(memory.pk, 1) for memory in stale]
     assert items.total == 3
+    first = list_first_items(access, plan, 2)
+    assert [item.memory_id for item in first[CleanupRule.LOW_STALE].items] == [memory.pk for memory in stale[:2]]
+    assert {rule.value: page.total for rule, page in first.items() if page.total} == plan.by_reason
+    assert list_first_items(access, plan, 0)[CleanupRule.LOW_STALE].items == []
     assert list(Memory.objects.order_by("pk").values_list("pk", "version", "archived_at", "updated_at"))[:3] == before
 
 

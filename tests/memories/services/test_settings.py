@@ -15,7 +15,7 @@ from memories.rules.drafts import MemoryChanges
 from memories.rules.layers import SettingInvalid
 from memories.rules.settings import Level
 from memories.services.editing import update_memory
-from memories.services.settings import read_settings, value_of, write_setting
+from memories.services.settings import read_settings, write_setting
 from memoryhub.lib.errors import Invalid
 from tests.factories import access_of, make_key, remember, write
 
@@ -59,7 +59,7 @@ def test_taking_a_value_back_shows_the_wider_one(access):
     """CFG-02: under its own name or the one of the original systems."""
     system("search_top_k", 20)
     write_setting(access, Level.VAULT, "search_top_k", 30)
-    assert value_of(access, "search_top_k") == 30
+    assert read_settings(access)["search_top_k"].value == 30
     assert write_setting(access, Level.VAULT, "topK", None) == (20, "system")
     write_setting(access, Level.VAULT, "deduplicate_memories", False)
     assert write_setting(access, Level.VAULT, "deduplicate_memories", None) == (True, "default")
