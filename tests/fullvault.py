@@ -106,7 +106,7 @@ class FullVault:
                 memories.append(result.memory)
         hub = memories[0]
         for memory in memories[1 : self.rows]:
-            create_link(access, hub.pk, memory.pk, Relation.RELATED)
+            link = create_link(access, hub.pk, memory.pk, Relation.RELATED)
         for older, newer in pairwise(memories[: self.rows]):
             make_pair(older, newer, differences=["name", "number"])
         for place in range(5):
@@ -116,6 +116,7 @@ class FullVault:
             record_accesses(access, [hub.pk], AccessPurpose.READ)
         flush_accesses()
         self.ids["memory_id"], self.ids["pair_id"] = [str(hub.pk), str(memories[self.rows].pk)], [str(pair.pk)]
+        self.ids["other_id"], self.ids["link_id"] = [str(memories[1].pk)], [str(link.pk)]
         return memories
 
     def _draft(self, place: int, **more: Any) -> Any:
@@ -163,6 +164,7 @@ class FullVault:
             agent = create_agent(access, AgentDraft(name=name, description=say(place, 500), default_bank="Work"))
             key, _ = make_key(access, frozenset({KeyScope.MEMORIES_READ}), name=say(place, NAME), agent=name)
             self.ids["agent_id"], self.ids["key_id"] = [str(agent.pk)], [str(key.pk)]
+        self.ids["key"] = ["dedup_skip_threshold"]
         self.ids["slug"] = ["work", Bank.objects.filter(vault=access.vault).latest("created_at").slug]
 
     def talk(self) -> None:
