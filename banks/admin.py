@@ -183,6 +183,9 @@ class SettingValueAdmin(ShowcaseAdmin):
     search_help_text = "A whole id or key"
 
 
+AuditEntry._meta.verbose_name_plural = "audit entries"
+
+
 @admin.register(AuditEntry)
 class AuditEntryAdmin(ShowcaseAdmin):
     """Who did what, in ids."""

@@ -7,6 +7,8 @@ from django.contrib import admin
 from memories.models import BulkBatch
 from memoryhub.lib.showcase import ShowcaseAdmin
 
+BulkBatch._meta.verbose_name_plural = "bulk batches"
+
 
 @admin.register(BulkBatch)
 class BulkBatchAdmin(ShowcaseAdmin):

@@ -7,6 +7,8 @@ from django.contrib import admin
 from memories.models import ClusterSummary
 from memoryhub.lib.showcase import ShowcaseAdmin
 
+ClusterSummary._meta.verbose_name_plural = "cluster summaries"
+
 
 @admin.register(ClusterSummary)
 class ClusterSummaryAdmin(ShowcaseAdmin):

@@ -104,7 +104,7 @@ def _enqueued(access: Access, plan: CleanupPlan) -> Job:
     enqueue_job(
         access.vault_id,
         JobKind.APPLY_CLEANUP,
-        {"plan_id": key, "mandate": mandate_of(access)},
+        {"plan_id": key, "changeset_id": str(plan.changeset_id), "mandate": mandate_of(access)},
         dedupe_key=key,
     )
     jobs = Job.objects.filter(vault_id=access.vault_id, kind=JobKind.APPLY_CLEANUP, dedupe_key=key)

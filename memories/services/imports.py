@@ -241,7 +241,10 @@ def _begin_changing(access: Access, found: VaultImport) -> None:
 
 def _enqueue(found: VaultImport, state: ImportState) -> VaultImport:
     found.state, found.through = state.value, 0
-    enqueue_job(found.vault_id, JobKind.IMPORT_VAULT, {"import_id": str(found.pk)}, dedupe_key=str(found.pk))
+    ref = {"import_id": str(found.pk)}
+    if found.changeset_id is not None:
+        ref["changeset_id"] = str(found.changeset_id)
+    enqueue_job(found.vault_id, JobKind.IMPORT_VAULT, ref, dedupe_key=str(found.pk))
     found.job = (
         Job.objects.filter(vault_id=found.vault_id, kind=JobKind.IMPORT_VAULT, dedupe_key=str(found.pk))
         .order_by("-id")

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
+from django.db.models.functions import Coalesce
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
@@ -114,9 +115,10 @@ def hold_job(job: Job) -> None:
 
 
 def finish_job(job: Job) -> None:
-    """Done; call it in the transaction of the last effect. Raises JobLost."""
+    """Done, with nothing left to do; call it in the transaction of the last effect. Raises JobLost."""
     held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
-    if not held.update(state=JobState.DONE, finished_at=now(), lease_until=None, error=""):
+    whole = Coalesce("total", "done")
+    if not held.update(state=JobState.DONE, finished_at=now(), lease_until=None, error="", done=whole):
         raise JobLost
 
 

@@ -14,7 +14,7 @@ from memories.services.modelcalls import count_model_calls
 from memories.web.addresses import Address
 from memories.web.choices import Choice
 from memories.web.jobwords import GOING, STATES, row_of_job
-from memoryhub.lib.pages import SeeOther, answer_page, safe_next, say
+from memoryhub.lib.pages import Failed, SeeOther, answer_page, part_of, safe_next, say
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -47,11 +47,11 @@ def jobs(request: HubRequest) -> HttpResponse:
 def job(request: HubRequest, job_id: UUID) -> HttpResponse:
     """One job: how far it is, how fast, what it cost, what went wrong; asks again by itself until it ends."""
     found = get_job(request.access, job_id)
-    spent = count_model_calls(request.access, found.created_at, found.request_id)
+    spent = part_of(lambda: count_model_calls(request.access, found.created_at, found.request_id), "What it cost")
     context = {
         "row": row_of_job(found, request.access.has(KeyScope.OPS_WRITE)),
         "spent": spent,
-        "calls": sum(spent.results.values()) - spent.results[CallResult.SKIPPED],
+        "calls": 0 if isinstance(spent, Failed) else sum(spent.results.values()) - spent.results[CallResult.SKIPPED],
         "here": request.path,
     }
     return answer_page(request, "memories/job.html", context, part="job")

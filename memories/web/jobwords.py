@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.urls import reverse
 
-from memories.rules.progress import Pace, is_silent
+from memories.rules.progress import is_silent
 from memories.rules.retries import MAX_ATTEMPTS
 from memories.rules.vocabulary import JobState
 from memories.web.forms import spoken
 from memories.web.rows import State
 from memoryhub.lib.clock import now
+from memoryhub.lib.errors import NotFound
+from memoryhub.lib.ids import parse_id, short_id
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from memories.models import Job
 
 STATES = {
@@ -50,6 +54,56 @@ WHAT_FOR = {
 _HOUR, _MINUTE = 3_600, 60
 
 
+#: What a job's ids lead to: the words for it, and its page.
+LEADS_TO = {
+    "changeset": ("Changeset", "changeset"),
+    "changeset_id": ("Changeset", "changeset"),
+    "plan_id": ("Clean-up plan", "plan"),
+    "import_id": ("Import", "import_report"),
+    "session": ("Session", "session"),
+    "dream": ("Dream", "dream"),
+    "erasure": ("Receipt", "erasure"),
+}
+_COUNTED = {"memory_ids": "Memories", "clusters": "Clusters", "count": "Memories"}
+#: With whose permission it acts, and how soon: no news for a person.
+_OURS = {"mandate", "urgent"}
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """One thing a job is about: a page of its own, or a number or an id."""
+
+    label: str
+    value: str
+    url: str = ""
+
+
+def about_of(job: Job) -> list[About]:
+    """What its row says it works on, as links where there is a page (ids only, DESIGN law 5)."""
+    found = []
+    for name, value in job.ref.items():
+        if name in _OURS or value in (None, ""):
+            continue
+        identifier = _identifier(value)
+        if name in LEADS_TO and identifier:
+            label, page = LEADS_TO[name]
+            found.append(About(label, short_id(identifier), reverse(page, args=[identifier])))
+        elif name in _COUNTED:
+            found.append(About(_COUNTED[name], intcomma(len(value) if isinstance(value, list) else value)))
+        elif name == "migration":
+            found.append(About("Migration", "Migrations", reverse("migrations")))
+        elif not isinstance(value, dict | list):
+            found.append(About(spoken(name), str(value)))
+    return found
+
+
+def _identifier(value: object) -> UUID | None:
+    try:
+        return parse_id(value)
+    except NotFound:
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class JobRow:
     """A job as a person reads it, and what may be done with it."""
@@ -58,12 +112,24 @@ class JobRow:
     kind: str
     what_for: str
     state: State
+    #: ``340 of 1,200 · 25 a second``, and its three parts.
     progress: str
+    counted: str
+    speed: str
     left: str
+    percent: int
+    #: ``12 s ago``: when it was last heard of.
+    heard: str
+    about: list[About]
     advice: str
     url: str
     retry_url: str
     cancel_url: str
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it runs and was not heard of for over a minute."""
+        return self.state is SILENT
 
     @property
     def is_going(self) -> bool:
@@ -74,14 +140,23 @@ class JobRow:
 def row_of_job(job: Job, may_change: bool) -> JobRow:
     """``may_change``: whether whoever looks may cancel and retry."""
     state, going = JobState(job.state), job.pace
+    counted = f"{intcomma(job.done)} of {intcomma(job.total)}" if job.total else ""
+    if state == JobState.DONE:
+        counted = intcomma(job.total) if job.total else ""
+    fast = speed(going.rate) if counted and going.rate else ""
     stopped = state in {JobState.DEAD, JobState.CANCELLED}
     return JobRow(
         job=job,
         kind=spoken(job.kind),
         what_for=WHAT_FOR.get(job.kind, ""),
         state=_state(job),
-        progress=_progress(job, going),
+        progress=" · ".join(filter(None, (counted, fast))),
+        counted=counted,
+        speed=fast,
         left=f"{lasting(going.seconds_left)} left" if going.seconds_left is not None else "",
+        percent=min(100, job.done * 100 // job.total) if job.total else 0,
+        heard=ago((now() - job.heartbeat_at).total_seconds()) if job.heartbeat_at else "",
+        about=about_of(job),
         advice=_advice(job),
         url=reverse("job", args=[job.pk]),
         retry_url=reverse("retry_job", args=[job.pk]) if may_change and stopped else "",
@@ -97,14 +172,6 @@ def _state(job: Job) -> State:
     return STATES[JobState(job.state)]
 
 
-def _progress(job: Job, going: Pace) -> str:
-    """``340 of 1,200 · 25 a second``."""
-    if not job.total:
-        return ""
-    counted = f"{intcomma(job.done)} of {intcomma(job.total)}"
-    return f"{counted} · {speed(going.rate)}" if going.rate else counted
-
-
 def speed(rate: float) -> str:
     """``1,250 a second``, ``12 a minute``."""
     return f"{intcomma(round(rate))} a second" if rate >= 1 else f"{max(round(rate * 60), 1)} a minute"
@@ -118,6 +185,14 @@ def lasting(seconds: float) -> str:
         if seconds >= size * 1.5:
             return f"about {round(seconds / size)} {unit}"
     return f"about {round(seconds / 5) * 5} s"
+
+
+def ago(seconds: float) -> str:
+    """``just now``, ``12 s ago``, ``3 min ago``, ``2 h ago``: to the second, because a minute of silence is news."""
+    for size, unit in ((24 * _HOUR, "d"), (_HOUR, "h"), (_MINUTE, "min"), (1, "s")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return "just now"
 
 
 def _advice(job: Job) -> str:

@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
+_BREAKS = re.compile(r"(\s*\n\s*)")
 # Comparing takes quadratic time in the worst case; longer texts are compared by lines.
 MOST_PIECES = 4_000
 
@@ -18,6 +19,11 @@ class Piece:
 
     kind: Literal["same", "added", "removed"]
     text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """The text and the breaks in it, apart: a mark goes around words, not around empty lines."""
+        return [part for part in _BREAKS.split(self.text) if part]
 
 
 def word_diff(before: str, after: str) -> list[Piece]:

@@ -6,9 +6,12 @@ next page answer with its part only; so with and without JavaScript there is one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from django.contrib import messages
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
     from django.forms import BaseForm
     from django_htmx.middleware import HtmxDetails
+
+
+log = structlog.get_logger(__name__)
 
 
 class PageRequest[A](HttpRequest):
@@ -45,6 +51,37 @@ def answer_page(
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A part of a page that could not be made: what it was, why, and what works all the same (parts/failed.html)."""
+
+    what: str
+    why: str
+    still: str = ""
+
+    @property
+    def failed(self) -> Failed:
+        """Itself; what went well has no such attribute, so a template asks ``{% if part.failed %}``."""
+        return self
+
+
+def part_of[T](make: Callable[[], T], what: str, still: str = "") -> T | Failed:
+    """What ``make`` gives; where something it needs is away, the words about that, so that the rest of the page stands.
+
+    Mistakes of ours are not caught, and nothing is inside a transaction, which a failed statement would end.
+    """
+    try:
+        return make()
+    except HubError as error:
+        if error.kind is not Kind.UNAVAILABLE:
+            raise
+        why = error.message
+    except OperationalError:
+        why = "The database did not answer in time."
+    log.warning("page.part_failed", part=what)
+    return Failed(what, why, still)
 
 
 def say(request: HttpRequest, text: str, undo: str = "") -> None:

@@ -82,6 +82,10 @@ page.addEventListener("htmx:afterSettle", ({ target }) => {
   watchToasts();
   announce(target);
 });
+// A part that brings no news, such as one that renews itself, does not take away an Undo that is still offered.
+page.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+  if (detail.target.id === "toasts" && !find(".toast", detail.fragment)) detail.shouldSwap = false;
+});
 page.addEventListener("htmx:responseError", (event) => {
   const status = event.detail.xhr.status;
   if (status === 401 || status === 403) say("You may not do that, or you were signed out. Reload the page.");

@@ -54,7 +54,16 @@ function dress() {
   choose(0);
 }
 
+const PAUSE = 120;
+let typed = 0;
+/** A new question takes the place of one that is still on its way (hx-sync of the field). */
+function ask() {
+  const url = `${field.form.getAttribute("action")}?q=${encodeURIComponent(field.value)}`;
+  window.htmx.ajax("GET", url, { source: field, target: "#palette", swap: "outerHTML" });
+}
+
 if (field) {
+  field.addEventListener("input", () => { clearTimeout(typed); typed = setTimeout(ask, PAUSE); });
   Object.assign(field, { role: "combobox", ariaExpanded: "true", ariaAutoComplete: "list" });
   field.setAttribute("aria-controls", "palette");
   if (!dialog) dress();
@@ -78,7 +87,7 @@ if (dialog) {
   dialog.addEventListener("toggle", () => {
     if (!dialog.open) return;
     field.select();
-    field.dispatchEvent(new Event("palette"));
+    ask();
   });
   dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
 }

@@ -106,6 +106,15 @@ def test_only_the_later_attempt_commits(access):
     assert claim_job(job.pk) is None
 
 
+def test_what_is_done_leaves_nothing_undone(access):
+    """The last step of many jobs is their end, and nobody reports it."""
+    job = claimed(queued(access))
+    report_progress(job, 3, 4, "asking")
+    finish_job(job)
+    job.refresh_from_db()
+    assert (job.done, job.total) == (4, 4)
+
+
 def test_progress_extends_the_lease(access):
     """DESIGN §7: whoever reports is alive."""
     job = claimed(queued(access))

@@ -10,8 +10,9 @@ from django.test import Client
 from banks.models import Vault
 from memories.models import Job, ModelCall
 from memories.rules.vocabulary import JobState, Purpose
-from memories.web.jobwords import lasting, speed
+from memories.web.jobwords import ago, lasting, speed
 from memoryhub.lib.clock import now
+from memoryhub.lib.ids import new_id
 
 pytestmark = pytest.mark.django_db
 
@@ -62,11 +63,35 @@ def test_a_job_has_a_page_that_says_how_far_it_is(browser: Client, vault: Vault)
     spent = {"tokens_in": 1_200, "tokens_out": 80, "request_id": running.request_id}
     ModelCall.objects.create(vault=vault, purpose=Purpose.EXTRACT.value, result="ok", **spent)
     html = browser.get(f"/jobs/{running.pk}/").content.decode()
-    for said in ("Archiving · 3,000 of 12,000 · 300 a second", "about 30 s left", "2 of 5", "0199"):
+    for said in ("Archiving", "25 %", "3,000 of 12,000", "300 a second", "about 30 s left", "2 of 5", "0199"):
         assert said in html, said
     assert "1 question, 1,200 tokens in, 80 out" in html
     assert 'hx-trigger="every 2s"' in html
     assert f'href="/jobs/{running.pk}/"' in browser.get("/jobs/").content.decode()
+
+
+def test_a_job_leads_to_what_it_changed_and_shows_no_machinery(browser: Client, vault: Vault):
+    """Its ids are links; with whose permission it acts, and lists of ids, are not for people."""
+    changeset, plan = new_id(), new_id()
+    ref = {
+        "plan_id": str(plan), "changeset_id": str(changeset), "mandate": {"actor": "x", "scopes": ["powers"]},
+        "memory_ids": [str(new_id()) for _ in range(3)], "surprise": {"a": 1}, "day": "2026-11-22",
+    }  # fmt: skip
+    html = browser.get(f"/jobs/{job(vault, JobState.RUNNING, ref=ref).pk}/").content.decode()
+    assert f'<a href="/changesets/{changeset}/">What it changed, and undo</a>' in html
+    assert f'<a href="/cleanup/plans/{plan}/">' in html
+    assert '<dt>Memories</dt><dd><span class="num">3</span>' in html
+    assert "2026-11-22" in html
+    for machinery in ("mandate", "powers", "surprise", "{&#x27;"):
+        assert machinery not in html.casefold(), machinery
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "just now"), (12.9, "12 s ago"), (60, "1 min ago"), (7_300, "2 h ago"), (200_000, "2 d ago")],
+)
+def test_a_sign_of_life_is_told_to_the_second(seconds: float, said: str):
+    assert ago(seconds) == said
 
 
 def test_the_page_of_a_job_stops_asking_when_it_ended(browser: Client, vault: Vault):

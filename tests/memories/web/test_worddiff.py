@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.template.loader import render_to_string
 
 from memories.web.worddiff import MOST_PIECES, Piece, word_diff
 
@@ -32,3 +33,11 @@ def test_very_long_texts_are_compared_by_lines():
     before = "word " * MOST_PIECES + "\nlast\n"
     pieces = word_diff(before, before + "one more\n")
     assert [piece.kind for piece in pieces] == ["same", "added"]
+
+
+def test_a_mark_goes_around_words_and_not_around_empty_lines():
+    added = Piece("added", "# Work\n\nShips on Mondays.\n")
+    assert added.lines == ["# Work", "\n\n", "Ships on Mondays.", "\n"]
+    html = render_to_string("parts/diff.html", {"pieces": [added]})
+    assert html.count("<ins>") == 2
+    assert "</ins>\n\n<ins>" in html
