@@ -112,7 +112,7 @@ def test_htmx_swaps_the_form_in_and_the_page_back(browser: Client, access: Acces
     assert response.status_code == 303
     swapped = browser.get(response["Location"], headers=asked).content.decode()
     assert "Archived." in swapped
-    assert 'hx-swap-oob="innerHTML"' in swapped
+    assert 'hx-swap-oob="true"' in swapped
 
 
 def test_archive_restore_and_undo_are_posts_that_return(browser: Client, access: Access):
