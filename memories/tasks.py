@@ -9,6 +9,7 @@ from celery import shared_task
 from memories.services.accesses import trim_access_log
 from memories.services.embedding import wake_waiting
 from memories.services.idempotency import forget_old_answers
+from memories.services.imports import drop_abandoned_imports
 from memories.services.jobs import due_jobs
 from memories.services.rollups import roll_up
 from memories.services.running import run_job as run
@@ -24,11 +25,12 @@ def run_job(job_id: str) -> None:
 
 @shared_task(name="memories.sweep_jobs")
 def sweep_jobs() -> None:
-    """Run what is due and what a lost message or a dead worker left behind; forget old answers and lookups; count."""
+    """Run what is due and what a lost message or a dead worker left behind; forget what is old; count."""
     wake_waiting()
     enqueue_periodic()
     for job_id in due_jobs():
         run(job_id)
     forget_old_answers()
     trim_access_log()
+    drop_abandoned_imports()
     roll_up()

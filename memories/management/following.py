@@ -45,12 +45,12 @@ def move(vault: Vault, kind: DataMigration, target: str | None, *, background: b
         record = start_migration(access, kind, target)
         job = migration_jobs(access, [record])[record.pk]
     if not background:
-        _follow(UUID(str(job.pk)), f"{vault.name}: {kind}")
+        follow_job(UUID(str(job.pk)), f"{vault.name}: {kind}")
         record.refresh_from_db()
     return record
 
 
-def _follow(job_id: UUID, title: str) -> None:
+def follow_job(job_id: UUID, title: str) -> None:
     """Work on the job, or watch the worker that was quicker, until it ends; a deferred one is taken up again."""
     with _bar(title) as show:
         while True:

@@ -26,3 +26,12 @@ def open_vault(name_or_id: str, request_id: str) -> Access:
         known = ", ".join(Vault.objects.order_by("name").values_list("name", flat=True)) or "none yet"
         raise NotFound(f"There is no vault “{name_or_id}”. The vaults are: {known}.")
     return system_access(vault.pk, request_id)
+
+
+def only_vault() -> str:
+    """The id of the vault, where there is only one. Raises NotFound naming them all where there are more, or none."""
+    vaults = list(Vault.objects.order_by("name").values_list("pk", "name")[:20])
+    if len(vaults) != 1:
+        known = ", ".join(name for _, name in vaults) or "none yet"
+        raise NotFound(f"Say which vault with --vault. The vaults are: {known}.")
+    return str(vaults[0][0])

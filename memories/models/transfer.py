@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 
 from banks.models import Vault
 from memories.models.history import Changeset
@@ -29,6 +29,11 @@ class VaultImport(models.Model):
     options: models.JSONField[Any, Any] = models.JSONField(default=dict)
     #: For whom the job acts, and how far that caller reaches (``banks.access.mandate_of``).
     mandate: models.JSONField[Any, Any] = models.JSONField(default=dict)
+    #: Whose file it is (``memories.rules.importers.kinds.ImportKind``), by what it is known when it comes again, and
+    #: what became of its fields; names of fields only.
+    kind = models.CharField(max_length=20, default="memoryhub", db_default="memoryhub")
+    digest = models.CharField(max_length=64, blank=True, default="", db_default="")
+    mapping: models.JSONField[Any, Any] = models.JSONField(default=list, db_default=Value([], models.JSONField()))
     #: The vault the file was exported from.
     home = models.UUIDField(null=True)
     bytes = models.BigIntegerField(default=0)

@@ -147,6 +147,15 @@ class MessageLine(StrictModel):
     created_at: Moment
 
 
+class UnmappedLine(StrictModel):
+    """A record of another program that became no memory, and why; not ``wanted``: it was left out on purpose."""
+
+    kind: Literal["unmapped"]
+    code: Label
+    detail: Reason
+    wanted: StrictBool = True
+
+
 type Line = BankLine | MemoryLine | LinkLine | SessionLine | MessageLine
 LINES: Mapping[str, type[Line]] = {
     "bank": BankLine,
@@ -164,6 +173,7 @@ class Refusal:
     line: int
     code: str
     detail: str
+    wanted: bool = True
 
 
 def written(line: Mapping[str, Any]) -> bytes:
@@ -209,6 +219,9 @@ def parse_line(number: int, line: bytes) -> Line | Refusal | None:
         kind = found.get("kind")
         if kind in OTHER_KINDS:
             return None
+        if kind == "unmapped":
+            left = UnmappedLine.parse(found)
+            return Refusal(number, left.code, left.detail, left.wanted)
         if not isinstance(kind, str) or kind not in LINES:
             return Refusal(number, "unknown_kind", f"its `kind` is none of {', '.join(IMPORTED_KINDS)}")
         return LINES[kind].parse(found)

@@ -63,8 +63,8 @@ class Tally:
             kinds[found] = kinds.get(found, 0) + count
 
     def refuse(self, kind: str, refusal: Refusal) -> None:
-        """One line more that is not taken."""
-        self.add(kind, Found.REFUSED)
+        """One line more that is not taken, or was left out on purpose."""
+        self.add(kind, Found.REFUSED if refusal.wanted else Found.LEFT_OUT)
         if len(self.refused) < REFUSALS_KEPT:
             self.refused.append({"line": refusal.line, "code": refusal.code, "detail": refusal.detail})
 

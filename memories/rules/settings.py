@@ -225,6 +225,12 @@ class Settings(BaseModel):
     import_max_lines: int = _key(
         2_000_000, Group.LIMITS, "How many lines an imported file may have.", ge=1, le=100_000_000
     )
+    import_document_max_mib: int = _key(
+        64, Group.LIMITS, "How large a file of another program may be that has to be read whole, in MiB.", ge=1, le=1024
+    )
+    import_staged_days: int = _key(
+        7, Group.LIMITS, "How long the sealed lines of an import wait for its yes before they are dropped.", ge=1, le=365
+    )
 
     enable_retention: bool = _key(
         False, Group.RETENTION, "Archive what the keys below name, and purge what the last two name, once a day.", BANK

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from banks.access import Access
 from banks.services.audit import Audited, record_audit
 from memories.jobs import JobKind
-from memories.models import Job, MigrationRecord
+from memories.models import Job, MigrationRecord, VaultImport
 from memories.rules.datamigrations import MigrationState
 from memories.services.jobs import enqueue_job
 from memories.services.ledger import DESCRIPTION_LENGTH
@@ -67,6 +67,29 @@ def end_migration(job: Job, error: str = "") -> None:
 
 def _of(job: Job) -> QuerySet[MigrationRecord]:
     return MigrationRecord.objects.filter(vault_id=job.vault_id, pk=job.ref.get("migration"))
+
+
+def record_import(owner: VaultImport) -> None:
+    """Write an import that has ended into the ledger, in the running transaction; one that changed nothing is not."""
+    if owner.changeset_id is None:
+        return
+    memories = owner.made.get("memory", {})
+    told = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in sorted(memories.items())) or "none"
+    ended = owner.finished_at or now()
+    MigrationRecord.objects.create(
+        vault_id=owner.vault_id,
+        kind="data",
+        app=JobKind.IMPORT_VAULT.value,
+        name=owner.kind,
+        description=f"A file of {owner.kind}; memories: {told}."[:DESCRIPTION_LENGTH],
+        state=(MigrationState.FAILED if owner.error else MigrationState.DONE).value,
+        error=owner.error,
+        rows_done=sum(memories.values()),
+        rows_total=owner.lines,
+        started_at=owner.created_at,
+        finished_at=ended,
+        duration_ms=round((ended - owner.created_at).total_seconds() * 1000, 1),
+    )
 
 
 def record_master_key(active: int, wrapped: int) -> None:

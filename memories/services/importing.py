@@ -29,6 +29,7 @@ from memories.rules.exchange import (
 from memories.rules.imports import Found, Tally
 from memories.rules.vocabulary import ImportState
 from memories.services.context import WriteContext
+from memories.services.datamigrations import record_import
 from memories.services.imports import fail_import, lines_of
 from memories.services.jobs import JobLost, finish_job, hold_job, report_progress
 from memories.services.linesmet import meet_lines
@@ -75,15 +76,16 @@ def _chunks(owner: VaultImport, start: int = 0) -> Iterator[ImportChunk]:
 def _check(asked: Access, owner: VaultImport, job: Job) -> None:
     """Read the whole file once, changing nothing: is it all there, and what would become of every line."""
     tally, digest = Tally(), hashlib.sha256()
-    trailer, lines = None, 0
+    trailer, lines, total = None, 0, owner.lines
     for chunk in _chunks(owner):
         numbered = lines_of(chunk)
-        report_progress(job, chunk.first_line - 1, owner.lines, "checking")
+        report_progress(job, chunk.first_line - 1, total, "checking")
         for number, line in numbered:
-            if trailer is not None:
+            if trailer is not None and line.strip():
                 raise FileRefused(f"Line {number} comes after the end of the export; the file was changed.")
-            trailer = parse_trailer(line) if number == owner.lines else None
-            if trailer is None:
+            if trailer is None and (trailer := parse_trailer(line)) is not None:
+                owner.lines = number  # empty lines behind it say nothing
+            elif trailer is None:
                 digest.update(line + b"\n")
                 lines += 1
         _judge(WriteContext.of(asked), owner, _parsed(numbered, tally, owner), tally)
@@ -95,7 +97,7 @@ def _check(asked: Access, owner: VaultImport, job: Job) -> None:
         hold_job(job)
         owner.found, owner.refused, owner.through = tally.counts, tally.refused, 0
         owner.state = (ImportState.CHECKED if owner.options["dry_run"] else ImportState.IMPORTING).value
-        owner.save(update_fields=["found", "refused", "through", "state"])
+        owner.save(update_fields=["found", "refused", "through", "state", "lines"])
         if owner.state == ImportState.CHECKED:
             finish_job(job)
 
@@ -105,7 +107,7 @@ def _parsed(numbered: Sequence[tuple[int, bytes]], tally: Tally, owner: VaultImp
     found: Numbered[Line] = []
     seen = set[tuple[str, UUID]]()
     for number, line in numbered:
-        if number in {1, owner.lines}:
+        if number == 1 or number >= owner.lines:
             continue
         said = parse_line(number, line)
         if isinstance(said, Refusal):
@@ -145,6 +147,7 @@ def _bring(asked: Access, owner: VaultImport, job: Job) -> None:
         owner.state, owner.finished_at = ImportState.DONE.value, now()
         owner.save(update_fields=["state", "finished_at"])
         ImportChunk.objects.filter(owner=owner).delete()
+        record_import(owner)
         finish_job(job)
 
 

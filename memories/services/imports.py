@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 
-from banks.access import Access, KeyScope, mandate_of
+from banks.access import Access, KeyScope, mandate_of, system_access
 from banks.services.audit import Audited, record_audit
 from memories.jobs import JobKind
 from memories.models import ImportChunk, Job, VaultImport
@@ -19,14 +20,18 @@ from memories.rules.exchange import LINE_BYTES_MAX, FileRefused, Header, id_in, 
 from memories.rules.imports import CHUNK_BYTES, CHUNK_LINES, ImportOptions
 from memories.rules.vocabulary import ImportState
 from memories.services.changesets import open_changeset
+from memories.services.datamigrations import record_import
 from memories.services.jobs import enqueue_job
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, Denied, HubError, NotFound
 from memoryhub.lib.ids import parse_id
+from memoryhub.lib.sealing import gate
 
 #: A text for any bytes: a line that is no UTF-8 is refused by its number, when the file is checked.
 _ANY_BYTES = "latin-1"
+#: So many waiting imports are looked at in one sweep.
+DROPPED_AT_ONCE = 100
 UNFINISHED = [ImportState.RECEIVING, ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING]
 
 
@@ -119,6 +124,37 @@ def list_imports(access: Access, limit: int = 20) -> list[VaultImport]:
     return list(_visible(access).select_related("job").order_by("-id")[:limit])
 
 
+def held_at_once(access: Access) -> int:
+    """How many bytes a file may have that is read whole. Needs import."""
+    _require_import(access)
+    return int(effective_settings(access)["import_document_max_mib"].value) * 2**20
+
+
+def unfinished_import(access: Access, digest: str, options: ImportOptions) -> VaultImport | None:
+    """An import of the same file, with the same wishes, that stopped while it was checked or carried out; to go on with.
+
+    Needs import.
+    """
+    _require_import(access)
+    rows = _visible(access).filter(digest=digest, state__in=[ImportState.CHECKING, ImportState.IMPORTING])
+    wanted = options.model_dump()
+    return next((one for one in rows.select_related("job").order_by("-id") if _asked(one) == wanted), None)
+
+
+def drop_abandoned_imports() -> int:
+    """End imports that nobody finished sending or said yes to (``import_staged_days``); how many. The hub's own sweep."""
+    at, dropped = now(), 0
+    waiting = [ImportState.RECEIVING, ImportState.CHECKED]
+    old = VaultImport.objects.filter(state__in=waiting, created_at__lt=at - dt.timedelta(days=1))
+    for found in old.order_by("created_at")[:DROPPED_AT_ONCE]:
+        with gate.session():
+            kept = effective_settings(system_access(found.vault_id))["import_staged_days"].value
+        if found.created_at < at - dt.timedelta(days=kept):
+            fail_import(found, Conflict(f"It waited {kept} days without a yes; import the file again."))
+            dropped += 1
+    return dropped
+
+
 def forget_imports(access: Access, memory_ids: Collection[UUID]) -> int:
     """Drop the staged lines of every unfinished import that holds one of these memories; how many imports.
 
@@ -137,6 +173,7 @@ def fail_import(found: VaultImport, error: HubError) -> None:
     found.state, found.error, found.finished_at = ImportState.FAILED.value, error.message[:300], now()
     found.save(update_fields=["state", "error", "finished_at", "bytes", "lines", "chunks", "home"])
     ImportChunk.objects.filter(owner=found).delete()
+    record_import(found)
 
 
 def lines_of(chunk: ImportChunk) -> list[tuple[int, bytes]]:

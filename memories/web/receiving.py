@@ -1,4 +1,8 @@
-"""A file on its way from a browser: sealed piece by piece as it arrives, never written to a disk in clear."""
+"""A file on its way from a browser: never written to a disk in clear.
+
+An export of a hub is sealed piece by piece as it arrives. A file of another program has to be read whole, so it is held
+in memory, up to the size the settings allow.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 
+from memories.rules.exchange import FileRefused
+from memories.rules.importers.kinds import is_export
 from memories.rules.imports import ImportOptions
-from memories.services.imports import begin_import, stage_lines
+from memories.services.imports import begin_import, held_at_once, stage_lines
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -25,7 +31,10 @@ class SealingUpload(FileUploadHandler):
         super().__init__(request)
         self.access = request.access
         self.import_id: UUID | None = None
+        #: The whole file, when it is another program's.
+        self.foreign: bytearray | None = None
         self._held = b""
+        self._is_begun = False
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         """A file begins."""
@@ -34,7 +43,19 @@ class SealingUpload(FileUploadHandler):
             self.import_id = begin_import(self.access, ImportOptions()).pk
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Take a piece; nobody else gets to see it."""
+        """Take a piece; nobody else gets to see it. Raises FileRefused when it is too much to be held."""
+        if not self._is_begun and raw_data:
+            self._is_begun = True
+            self.foreign = None if is_export(raw_data) else bytearray()
+        if self.foreign is not None:
+            most = held_at_once(self.access)
+            if len(self.foreign) + len(raw_data) > most:
+                raise FileRefused(
+                    f"The file has more than {most >> 20} MiB; import it at a terminal with `manage.py import`, "
+                    "or raise import_document_max_mib in the settings."
+                )
+            self.foreign += raw_data
+            return
         self._held += raw_data
         if len(self._held) >= PIECE:
             whole, line_break, rest = self._held.rpartition(b"\n")
@@ -43,7 +64,7 @@ class SealingUpload(FileUploadHandler):
             self._held = rest if line_break else b""
 
     def file_complete(self, file_size: int) -> SimpleUploadedFile:
-        """The file's name for the form; its content is in the import."""
+        """The file's name for the form; its content is in the import, or held."""
         if self._held:
             self._stage(self._held)
         self._held = b""

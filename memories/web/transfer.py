@@ -14,16 +14,18 @@ from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
 from memories.rules.exchange import FileRefused
+from memories.rules.importers.kinds import TITLES, ImportKind
 from memories.rules.imports import ImportOptions
 from memories.rules.vocabulary import ImportState
 from memories.services.exporting import export_vault
 from memories.services.imports import apply_import, check_import, fail_import, get_import, list_imports
+from memories.services.sources import SourceFile, stage_source
 from memories.web.jobwords import row_of_job
 from memories.web.reauthentication import confirmed_by_password, password_field
 from memories.web.receiving import SealingUpload
 from memories.web.rows import State
 from memoryhub.lib.clock import now
-from memoryhub.lib.errors import Denied
+from memoryhub.lib.errors import Denied, HubError
 from memoryhub.lib.pages import SeeOther, answer_page, say
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from memories.models import VaultImport
     from memories.web.requests import HubRequest
 
 STATES = {
@@ -50,6 +53,22 @@ class ExportForm(forms.Form):
 
     password = password_field("Asked again, because the file holds everything in plain text.")
     revisions = forms.BooleanField(label="Also what memories were before their changes", required=False)
+
+
+class SourceForm(forms.Form):
+    """Whose file it is, and where its memories go."""
+
+    kind = forms.ChoiceField(
+        label="From",
+        required=False,
+        choices=[("", "Find out"), *((kind.value, TITLES[kind]) for kind in ImportKind)],
+    )
+    bank = forms.CharField(
+        label="Into the bank",
+        required=False,
+        max_length=50,
+        help_text="The name of a bank, for a file of another program. Empty: the default bank.",
+    )
 
 
 def transfer(request: HubRequest) -> HttpResponse:
@@ -79,10 +98,23 @@ def upload(request: HubRequest) -> HttpResponse:
     request.access.require(KeyScope.IMPORT)
     receiving = SealingUpload(request)
     request.upload_handlers = [receiving]
-    answer: HttpResponse = _received(request)
-    if answer.status_code != SeeOther.status_code and receiving.import_id is not None:
-        fail_import(get_import(request.access, receiving.import_id), Denied("The form it came with was not ours."))
+    try:
+        answer: HttpResponse = _received(request)
+    except HubError as error:
+        _give_up(receiving, error)
+        raise
+    if answer.status_code != SeeOther.status_code:
+        _give_up(receiving, Denied("The form it came with was not ours."))
     return answer
+
+
+def _give_up(receiving: SealingUpload, error: HubError) -> None:
+    """What was taken in of a file is dropped when nothing can be made of it."""
+    if receiving.import_id is None:
+        return
+    found = get_import(receiving.access, receiving.import_id)
+    if found.state == ImportState.RECEIVING:
+        fail_import(found, error)
 
 
 @csrf_protect
@@ -90,8 +122,23 @@ def _received(request: HubRequest) -> HttpResponse:
     receiving = request.upload_handlers[0]
     if not request.FILES or not isinstance(receiving, SealingUpload) or receiving.import_id is None:
         raise FileRefused("Choose a file first; it is the one an export gave you.")
+    if receiving.foreign is not None:
+        form = SourceForm(request.POST)
+        if not form.is_valid():
+            raise FileRefused("Say from the list whose file it is, then send it again.")
+        stage_source(request.access, receiving.import_id, _source_of(receiving, form))
     check_import(request.access, receiving.import_id)
     return SeeOther(reverse("import_report", args=[receiving.import_id]))
+
+
+def _source_of(receiving: SealingUpload, form: SourceForm) -> SourceFile:
+    kind, bank = form.cleaned_data["kind"], form.cleaned_data["bank"].strip()
+    return SourceFile(
+        receiving.file_name or "file",
+        body=bytes(receiving.foreign or b""),
+        kind=ImportKind(kind) if kind else None,
+        bank=bank or None,
+    )
 
 
 def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
@@ -105,7 +152,9 @@ def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
         "is_checked": found.state == ImportState.CHECKED,
         "row": row_of_job(found.job, request.access.has(KeyScope.OPS_WRITE)) if found.job else None,
         "counts": _counted(found.made if made else found.found),
-        "refused": found.refused or [],
+        "title": TITLES[ImportKind(found.kind)],
+        "is_export": found.kind == ImportKind.MEMORYHUB,
+        "refused": [_place(found, line) for line in found.refused or []],
         "may_believe": request.access.has(KeyScope.MEMORIES_APPROVE),
         "here": request.path,
     }
@@ -123,9 +172,18 @@ def apply(request: HubRequest, import_id: UUID) -> HttpResponse:
 
 
 def _page(request: HubRequest, form: ExportForm) -> HttpResponse:
-    rows = [{"found": one, "state": STATES[ImportState(one.state)]} for one in list_imports(request.access)]
-    context = {"form": form, "rows": rows, "vault": request.access.vault}
+    rows = [
+        {"found": one, "state": STATES[ImportState(one.state)], "title": TITLES[ImportKind(one.kind)]}
+        for one in list_imports(request.access)
+    ]
+    context = {"form": form, "source": SourceForm(), "rows": rows, "vault": request.access.vault}
     return answer_page(request, "memories/transfer.html", context, status=422 if form.errors else 200)
+
+
+def _place(found: VaultImport, line: dict[str, Any]) -> dict[str, Any]:
+    """A line that is not taken, and where it stands in the file it came from."""
+    is_export = found.kind == ImportKind.MEMORYHUB
+    return {**line, "place": f"Line {line['line']}" if is_export else f"Record {line['line'] - 1}"}
 
 
 def _counted(counts: dict[str, dict[str, int]]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "banks/services/keyring.py:wrapped_otherwise",
         "banks/services/sealguard.py:guard_sealed_tables",
         "memories/services/datamigrations.py:record_master_key",
+        "memories/services/imports.py:drop_abandoned_imports",
         "memories/services/accesses.py:flush_accesses",
         "memories/services/accesses.py:start_recording",
         "memories/services/accesses.py:trim_access_log",
@@ -84,6 +85,7 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/search/seedprofile.py:weights_of",
     ),
     "a step of import_vault, which has checked: the Access of whoever asked is in the context it is given": (
+        "memories/services/datamigrations.py:record_import",
         "memories/services/imports.py:fail_import",
         "memories/services/lineties.py:bring_links",
         "memories/services/lineties.py:bring_messages",

@@ -74,6 +74,7 @@ from memories.services import (
     revising,
     sessions,
     settings,
+    sources,
     superseding,
     undoing,
     unsummarizing,
@@ -141,6 +142,10 @@ OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
     "erase_session": (Session, lambda who, target: erasingsessions.erase_session(who, target)),
     "get_import": (VaultImport, lambda who, target: imports.get_import(who, target)),
     "stage_lines": (VaultImport, lambda who, target: imports.stage_lines(who, target, [b"{}"])),
+    "stage_source": (
+        VaultImport,
+        lambda who, target: sources.stage_source(who, target, sources.SourceFile("x.json", body=b"[]")),
+    ),
     "check_import": (VaultImport, lambda who, target: imports.check_import(who, target)),
     "apply_import": (VaultImport, lambda who, target: imports.apply_import(who, target)),
     "get_plan": (CleanupPlan, lambda who, target: plans.get_plan(who, target)),

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand
 
-from memories.management.operator import open_vault
-from memories.management.progress import shown_steps
-from memories.models import VaultImport
-from memories.rules.exchange import FileRefused
-from memories.rules.imports import ImportOptions, Tally
-from memories.services.imports import begin_import, check_import, get_import, stage_lines
-from memories.services.running import run_job
-from memoryhub.lib.sealing import gate
+from memories.management.importing import bring, tell
+from memories.rules.importers.kinds import ImportKind
+from memories.rules.imports import ImportOptions
+from memories.services.sources import SourceFile
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-
-PIECE = 1 << 20
-REFUSALS_SHOWN = 20
 
 
 class Command(BaseCommand):
@@ -44,48 +35,5 @@ class Command(BaseCommand):
         """Exit code 1 when the file, or a line of it, was refused."""
         chosen = ("dry_run", "dedup", "update", "keep_provenance")
         wanted = ImportOptions(**{name: options[name] for name in chosen})
-        with gate.session():
-            access = open_vault(options["vault"], "import_vault")
-            with shown_steps("Reading") as advance:
-                pieces = _pieces(options["file"], advance)
-                first = next(pieces, b"")
-                found = begin_import(access, wanted)
-                stage_lines(access, found.pk, _rest(first, pieces))
-            found = check_import(access, found.pk)
-            run_job(found.job.pk)
-        with gate.session():
-            access = open_vault(options["vault"], "import_vault")
-            self._tell(get_import(access, found.pk))
-
-    def _tell(self, found: VaultImport) -> None:
-        if found.error or found.job.error:
-            raise FileRefused(found.error or f"The import stopped ({found.job.error}); a worker will go on with it.")
-        counts = found.found if found.options["dry_run"] else found.made
-        for kind, by_fate in sorted(counts.items()):
-            told = ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in by_fate.items())
-            self.stdout.write(f"{kind}: {told}")
-        for refusal in (found.refused or [])[:REFUSALS_SHOWN]:
-            self.stderr.write(f"  line {refusal['line']}: {refusal['detail']}")
-        if found.options["dry_run"]:
-            self.stdout.write("Nothing was changed. Without --dry-run it is imported.")
-        elif found.changeset is not None:
-            self.stdout.write(f"Imported as changeset {found.changeset.pk}, which can be undone as one.")
-        if Tally(counts).total("refused"):
-            sys.exit(1)
-
-
-def _pieces(path: Path, advance: Any) -> Iterator[bytes]:
-    try:
-        total, done = path.stat().st_size, 0
-        with path.open("rb") as file:
-            while piece := file.read(PIECE):
-                done += len(piece)
-                advance("file", done, total)
-                yield piece
-    except OSError as error:
-        raise FileRefused(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def _rest(first: bytes, pieces: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from pieces
+        source = SourceFile(options["file"].name, path=options["file"], kind=ImportKind.MEMORYHUB)
+        tell(bring(options["vault"], source, wanted, "import_vault"), self.stdout, self.stderr)

@@ -302,7 +302,7 @@ def test_hostile_lines_are_refused_one_by_one(access: Access):
         (lambda whole: b"", "empty"),
         (lambda whole: whole[: len(whole) // 2], "ends too early"),
         (lambda whole: whole.replace(b"Linz", b"Graz"), "not as it was exported"),
-        (lambda whole: whole + b"{}\n", "ends too early"),
+        (lambda whole: whole + b"{}\n", "comes after the end"),
         (lambda whole: b"{}\n" + whole, "not the header"),
         (lambda whole: whole.replace(b'"version":1', b'"version":2', 1), "newer release"),
         (lambda whole: whole[:200] + b"x" * 2_000_000 + whole[200:], "more than 1048576 bytes"),

@@ -13,8 +13,10 @@ from django.test import Client
 from banks.access import Access
 from banks.models import AuditEntry
 from memories.models import ImportChunk, Job, Memory, VaultImport
+from memories.rules.settings import Level
 from memories.services.exporting import export_vault
 from memories.services.running import run_job
+from memories.services.settings import write_setting
 from tests.conftest import PASSWORD
 from tests.factories import remember
 
@@ -90,3 +92,32 @@ def test_a_form_of_somebody_else_leaves_nothing(owner: User, access: Access):
     assert answer.status_code == 403
     assert not ImportChunk.objects.exists()
     assert set(VaultImport.objects.values_list("state", flat=True)) <= {"failed"}
+
+
+def test_a_file_of_another_program_is_found_out_and_told_field_by_field(browser: Client, access: Access):
+    """Checked, shown with what becomes of its fields, imported after a yes, and undone from the same page."""
+    rows = [{"id": "m1", "memory": "Mara likes tea", "metadata": {"a": 1}}, {"id": "m2"}]
+    sent = browser.post("/transfer/import/", {"file": file_of(json.dumps({"results": rows}).encode()), "bank": "work"})
+    assert sent.status_code == 303
+    run_imports()
+    page = browser.get(sent["Location"]).content.decode()
+    assert "mem0 or OpenMemory" in page and "Record 2: has no text" in page
+    assert '<th scope="row">metadata</th>' in page
+    assert "Believe the file" not in page
+    browser.post(f"{sent['Location']}apply/", {})
+    run_imports()
+    memory = Memory.objects.select_related("bank").get(vault_id=access.vault_id)
+    assert (memory.external_write_id, memory.bank.name, memory.trust) == ("mem0:m1", "Work", "untrusted")
+    assert "undo it" in browser.get(sent["Location"]).content.decode()
+
+
+def test_a_file_of_another_program_is_held_only_so_far(browser: Client, access: Access):
+    write_setting(access, Level.VAULT, "import_document_max_mib", 1)
+    sent = browser.post("/transfer/import/", {"file": file_of(b"[" + b" " * 2_000_000)}, follow=True)
+    assert b"more than 1 MiB" in sent.content
+    kind = {"file": file_of(b"[]"), "kind": "nobody"}
+    assert b"whose file it is" in browser.post("/transfer/import/", kind, follow=True).content
+    unknown = {"file": file_of(b"[]"), "kind": "mem0", "bank": "Nowhere"}
+    assert b"General" in browser.post("/transfer/import/", unknown, follow=True).content
+    assert set(VaultImport.objects.values_list("state", flat=True)) == {"failed"}
+    assert not ImportChunk.objects.exists()
