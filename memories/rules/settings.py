@@ -229,7 +229,7 @@ class Settings(BaseModel):
         64, Group.LIMITS, "How large a file of another program may be that has to be read whole, in MiB.", ge=1, le=1024
     )
     import_staged_days: int = _key(
-        7, Group.LIMITS, "How long the sealed lines of an import wait for its yes before they are dropped.", ge=1, le=365
+        7, Group.LIMITS, "How long the lines of an import wait for a yes before they are dropped.", ge=1, le=365
     )
 
     enable_retention: bool = _key(

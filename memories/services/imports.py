@@ -131,7 +131,7 @@ def held_at_once(access: Access) -> int:
 
 
 def unfinished_import(access: Access, digest: str, options: ImportOptions) -> VaultImport | None:
-    """An import of the same file, with the same wishes, that stopped while it was checked or carried out; to go on with.
+    """An import of the same file, with the same wishes, that stopped while it was checked or carried out.
 
     Needs import.
     """
@@ -142,7 +142,7 @@ def unfinished_import(access: Access, digest: str, options: ImportOptions) -> Va
 
 
 def drop_abandoned_imports() -> int:
-    """End imports that nobody finished sending or said yes to (``import_staged_days``); how many. The hub's own sweep."""
+    """End imports nobody finished sending or said yes to (``import_staged_days``); how many. The hub's own sweep."""
     at, dropped = now(), 0
     waiting = [ImportState.RECEIVING, ImportState.CHECKED]
     old = VaultImport.objects.filter(state__in=waiting, created_at__lt=at - dt.timedelta(days=1))

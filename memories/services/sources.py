@@ -49,7 +49,7 @@ _UNKNOWN = (
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file as it came: its name, and its bytes, or where it (or a folder) lies on the disk of whoever operates the hub.
+    """A file as it came: its name, and its bytes, or where it (or a folder) lies on the disk of the operator.
 
     ``kind``: whose it is, else it is found out. ``bank``, ``namespace``: where its memories go.
     """

@@ -1,4 +1,4 @@
-"""hindsight: the archive of a bank or document transfer (``manifest.json``, ``documents/*.json``, ``observations.json``).
+"""hindsight: the zip of a bank or document transfer (``manifest.json``, ``documents/*.json``, ``observations.json``).
 
 Read from vectorize-io/hindsight, ``hindsight_api/engine/transfer/schema.py``, archive schema version 1 (2026-09).
 """

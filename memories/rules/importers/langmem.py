@@ -1,7 +1,7 @@
 """LangMem and LangGraph: the items of a store, as ``Item.dict()`` and the platform's search answer write them.
 
-Read from langchain-ai/langgraph, ``langgraph/store/base`` (``Item``), and langchain-ai/langmem, ``knowledge`` (2026-06):
-a memory is ``{"kind": "Memory", "content": {"content": "…"}}``, or whatever schema the application chose.
+Read from langchain-ai/langgraph, ``langgraph/store/base`` (``Item``), and langchain-ai/langmem (2026-06): a memory is
+ ``{"kind": "Memory", "content": {"content": "…"}}``, or whatever schema the application chose.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Letta: memory blocks and archival passages as JSON, alone or in an agent file (``.af``).
 
-Read from the AgentFile documentation and the block schema of docs.letta.com (2026). Folders of Markdown, which Letta Code
-keeps instead since the server was retired, are read as Markdown.
+Read from the AgentFile documentation and the block schema of docs.letta.com (2026). Folders of Markdown, which Letta
+Code keeps instead since the server was retired, are read as Markdown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """mcp-memory-service: the rows of its SQLite file.
 
-Read from doobidoo/mcp-memory-service, ``storage/sqlite_vec.py`` and ``storage/mixins/store.py`` (2026-05 to 2026-09), and
-the design of version 10.30 for ``superseded_by`` and ``memory_graph``. Vectors stay behind: they are made anew.
+Read from doobidoo/mcp-memory-service, ``storage/sqlite_vec.py`` and ``storage/mixins/store.py`` (2026-05 to 2026-09),
+and the design of version 10.30 for ``superseded_by`` and ``memory_graph``. Vectors stay behind: they are made anew.
 """
 
 from __future__ import annotations

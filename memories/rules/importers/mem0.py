@@ -1,6 +1,6 @@
 """mem0: the answer of its REST list, and the backup of OpenMemory, its former self-hosted hub.
 
-Read from mem0ai/mem0: ``server/main.py``, ``mem0/memory/main.py`` (2026-08) and ``openmemory/api/app/routers/backup.py``
+Read from mem0ai/mem0: ``server/main.py`` and ``mem0/memory/main.py`` (2026-08), and OpenMemory's ``routers/backup.py``
 (removed from the repository on 2026-07-29).
 """
 

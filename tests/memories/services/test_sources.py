@@ -1,4 +1,4 @@
-"""Files of other programs, as they come: imported once, undone as one, and refused in a sentence when they are hostile."""
+"""Files of other programs, as they come: imported once, undone as one, and refused in a sentence when hostile."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ FILES = {
 
 @pytest.mark.parametrize("kind", FILES)
 def test_each_is_recognised_and_comes_in_once(access: Access, kind: ImportKind):
-    """Untrusted, with the id it had under the source's name; a second import changes nothing; one undo takes it back."""
+    """Untrusted, with the id it had under the source's name; again changes nothing; one undo takes it back."""
     source, count = FILES[kind]
     done = bring(access, source)
     rows = Memory.objects.filter(vault_id=access.vault_id)
