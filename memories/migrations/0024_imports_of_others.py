@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("memories", "0022_rollups"),
+        ("memories", "0023_one_persons_memories"),
     ]
 
     operations = [
