@@ -25,6 +25,7 @@ from memories.api.relations import router as relations_router
 from memories.api.retention import router as retention_router
 from memories.api.sessions import router as sessions_router
 from memories.api.settings import router as settings_router
+from memories.api.statistics import router as statistics_router
 from memories.api.summaries import router as summaries_router
 from memories.api.transfer import router as transfer_router
 
@@ -52,6 +53,7 @@ for _router, _tag in (
     (jobs_router, "operations"),
     (modelcalls_router, "operations"),
     (history_router, "operations"),
+    (statistics_router, "operations"),
     (settings_router, "settings"),
     (transfer_router, "export and import"),
 ):

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _NICE = (1, 2, 5, 10)
+#: From so many times the least on, a plot from 0 shows nothing of it.
+_FAR = 12
 _HOUR, _DAY = dt.timedelta(hours=1), dt.timedelta(days=1)
 
 
@@ -49,11 +51,26 @@ def linear(most: float, *, whole: bool = True, wanted: int = 4) -> Scale:
     return Scale(step * count, tuple(step * number for number in range(count + 1)))
 
 
-def logarithmic(least: float, most: float) -> Scale:
-    """Powers of ten around both, at least two."""
-    low = math.floor(math.log10(max(least, 1e-3)) + 1e-9)
-    high = max(math.ceil(math.log10(max(most, 1e-3)) - 1e-9), low + 1)
-    return Scale(10.0**high, tuple(10.0**power for power in range(low, high + 1)), 10.0**low)
+def durations(least: float, most: float) -> Scale:
+    """From 0 where all are of one size; by 1, 2, 5, 10 … where the greatest is many times the least."""
+    if most < _FAR * least:
+        return linear(most, whole=False, wanted=3)
+    low = _round(max(least, 1e-3), down=True)
+    high = _round(most, down=False)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    lines = [nice * 10.0**power for power in powers for nice in (1, 2, 5)]
+    within = [each for each in lines if low * 0.999 <= each <= high * 1.001]
+    return Scale(high, tuple(within[:: math.ceil(len(within) / 5)]), low)
+
+
+def _round(value: float, *, down: bool) -> float:
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = [nice * power for nice in _NICE]
+    return (
+        max(each for each in steps if each <= value * 1.000001)
+        if down
+        else min(each for each in steps if each >= value * 0.999999)
+    )
 
 
 def time_ticks(starts: Sequence[dt.datetime], step: dt.timedelta) -> list[Tick]:
@@ -106,7 +123,7 @@ def milliseconds(value: float | None) -> str:
         return "–"
     if value >= 1000:
         return f"{value / 1000:.1f} s"
-    return f"{value:.0f} ms" if value >= 9.95 else f"{value:.1f} ms"
+    return f"{value:.0f} ms" if value >= 9.95 or value == 0 else f"{value:.1f} ms"
 
 
 def percent(value: float | None) -> str:

@@ -68,6 +68,24 @@ class Fate(StrEnum):
     IDEMPOTENT = "idempotent"
 
 
+class StatSeries(StrEnum):
+    """What callers may ask for: ``memories`` and ``queue`` are how many there were at the end of each step."""
+
+    MEMORIES = "memories"
+    CREATED = "created"
+    MENTIONED = "mentioned"
+    RECALLED = "recalled"
+    WRITES = "writes"
+    LATENCY = "latency"
+    MODEL_CALLS = "model_calls"
+    SKIPPED_CALLS = "skipped_calls"
+    TOKENS = "tokens"
+    GUARD = "guard"
+    JOBS = "jobs"
+    QUEUE = "queue"
+    BANKS = "banks"
+
+
 class Span(StrEnum):
     """How much time one row of counts covers."""
 

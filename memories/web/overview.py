@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from memories.web.healthstrip import Vital
     from memories.web.requests import HubRequest
 
-RECENT = 10
+RECENT = 7
 NEWS_MAX = 50
 PERIODS = {Period.DAY: "24 hours", Period.WEEK: "7 days", Period.MONTH: "30 days", Period.QUARTER: "90 days"}
 COUNTED = [metric for metric in Metric if metric not in (Metric.TOKENS, Metric.FILLED)]

@@ -154,7 +154,7 @@ def first_steps(inbox: Inbox | None) -> list[Step]:
             else "Copy the lines for your client into its settings.",
             used > 0,
             reverse("connect"),
-            "How to connect",
+            "Connect an agent",
         ),
         Step(
             "Remember something",

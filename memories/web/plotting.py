@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from memories.rules.plotscales import Scale, linear, logarithmic, short_number, spoken_step, time_ticks
+from memories.rules.plotscales import Scale, durations, linear, short_number, spoken_step, time_ticks
 from memories.rules.plotshapes import line, middle, path, stacked_areas, stacked_bars
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Canvas:
     ) -> Plot:
         """Lines with gaps; ``behind`` are quiet bars on a scale of their own, to see how much each point rests on."""
         known = [value for one in series for value in one.values if value is not None]
-        scale = logarithmic(min(known), max(known)) if log else linear(max(known), whole=False)
+        scale = durations(min(known), max(known)) if log else linear(max(known), whole=False)
         layers = self._volume(behind) if behind else []
         layers += [self._line_layer(one, scale) for one in series]
         legend = [Legend(one.name, one.tone, shape="line") for one in series]
@@ -203,9 +203,9 @@ class Canvas:
     def _line_layer(self, one: Series, scale: Scale) -> Layer:
         runs = line(one.values, scale)
         deep = HEIGHT - TOP - BOTTOM
-        # Marks on every point crowd a long line; a point without neighbours is seen by nothing else.
-        few = len(one.values) <= 31
-        marks = [point for run in runs if few or len(run) == 1 for point in run]
+        # Marks on every point crowd a long line; now and then they tell its shape, and a lone point has nothing else.
+        every = 1 if len(one.values) <= 12 else max(4, len(one.values) // 8)
+        marks = [point for run in runs for point in (run[len(run) % every :: every] or run[-1:])]
         return Layer(
             one.tone,
             lines=tuple(path(run, WIDE, HIGH) for run in runs if len(run) > 1),

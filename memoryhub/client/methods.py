@@ -102,6 +102,7 @@ class Methods:
     read_guard = Verb(operating.read_guard)
     reset_guard = Verb(operating.reset_guard)
     list_model_calls = Verb(operating.list_model_calls)
+    read_stats = Verb(operating.read_stats)
     list_migrations = Verb(operating.list_migrations)
     start_migration = Verb(operating.start_migration)
     export_vault = Verb(operating.export_vault)

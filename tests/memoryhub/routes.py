@@ -114,6 +114,7 @@ ROUTES: dict[str, Route] = {
     "retry_job": Route("POST", "/jobs/{job}/retry", KeyScope.OPS_WRITE),
     "read_guard": Route("GET", "/guard", KeyScope.OPS_READ),
     "reset_guard": Route("POST", "/guard/reset", KeyScope.OPS_WRITE),
+    "read_stats": Route("GET", "/stats", KeyScope.OPS_READ),
     "list_model_calls": Route("GET", "/model-calls", KeyScope.OPS_READ),
     "list_migrations": Route("GET", "/migrations", KeyScope.OPS_READ),
     "start_migration": Route("POST", "/migrations", KeyScope.OPS_WRITE, {"kind": "reindex"}),

@@ -15,6 +15,7 @@ from banks.services.banks import create_bank, list_banks, name_key
 from banks.services.drafts import AgentDraft, KeyDraft
 from banks.services.keys import create_key
 from banks.services.vaults import create_vault
+from memories.management.demo.numbers import tell_numbers
 from memories.management.demo.story import PERSON, PREFIX, Item, Story, read_story
 from memories.management.demo.talks import read_talks
 from memories.models import Memory
@@ -86,6 +87,7 @@ class _Telling:
         for talk in read_talks():
             add_messages(self.voices[talk.by], talk.sid, talk.to_part(self.today))
         create_plan(self.voices[PERSON], CleanupWish(rules=[*SEED_RULES, *CLUSTERING]))
+        tell_numbers(self.hub, self.today)
         return len(self.ids)
 
     def _open_banks(self) -> None:

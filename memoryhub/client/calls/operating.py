@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from memoryhub.client.answers import Answer, Job, Listing
@@ -44,6 +45,11 @@ def list_model_calls(
 ) -> Call[Listing[Answer]]:
     """Every question to a language model: purpose, tokens, result."""
     return get("/model-calls", Listing[Answer], result=result, before=before, limit=limit)
+
+
+def read_stats(*, period: str | None = None, series: Sequence[str] | None = None) -> Call[Answer]:
+    """What happened over ``24h``, ``7d``, ``30d`` (the default) or ``90d``: all counts, or the series named."""
+    return get("/stats", Answer, period=period, series=series)
 
 
 def list_migrations() -> Call[Listing[Answer]]:
