@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from banks.access import Access, KeyScope
 from banks.models import SettingValue
@@ -13,16 +15,44 @@ from banks.services.agents import find_agent
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import find_bank
 from memories.models.effective import effective_settings, setting_layers
-from memories.rules.layers import Effective, SettingInvalid, canonical_key, check_change
+from memories.rules.layers import Effective, SettingInvalid, canonical_key, check_change, resolve
 from memories.rules.settings import Level
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError
+
+type Held = dict[str, Effective]
 
 
 def read_settings(access: Access, bank_id: UUID | None = None) -> dict[str, Effective]:
     """The same for people and the API. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
     return effective_settings(access, bank_id)
+
+
+def survey_settings(access: Access) -> list[SettingValue]:
+    """Every value somebody chose that concerns this vault, of every level, bank and agent. Needs memories:read.
+
+    A caller that is limited to banks, or is an agent, sees those that hold for it.
+    """
+    access.require(KeyScope.MEMORIES_READ)
+    rows = SettingValue.objects.filter(Q(vault_id=access.vault_id) | Q(level=Level.SYSTEM)).order_by("key", "pk")
+    return [row for row in rows if _concerns(access, row)]
+
+
+def _concerns(access: Access, row: SettingValue) -> bool:
+    if row.level == Level.BANK and row.target is not None:
+        return access.may_use_bank(row.target)
+    return row.level != Level.AGENT or access.agent is None or row.target == access.agent.pk
+
+
+def held_by(access: Access, rows: Sequence[SettingValue], bank_id: UUID | None, agent_id: UUID | None) -> Held:
+    """What holds for a bank and an agent, or for the whole vault, by the rows of survey_settings."""
+    heard = {Level.BANK: bank_id, Level.AGENT: agent_id or (access.agent.pk if access.agent else None)}
+    layers: dict[Level, dict[str, Any]] = {}
+    for row in rows:
+        if row.target is None or row.target == heard.get(Level(row.level)):
+            layers.setdefault(Level(row.level), {})[row.key] = row.value
+    return resolve(layers)
 
 
 def write_setting(access: Access, level: Level, key: str, value: Any, target: str | None = None) -> Effective:
