@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import EnumType
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
@@ -33,14 +34,8 @@ def options_of(key: str) -> tuple[str, ...]:
 
 
 def _words(annotation: Any) -> tuple[Any, ...]:
-    return (
-        tuple(annotation)
-        if isinstance(annotation, type) and hasattr(annotation, "__members__")
-        else _literal(annotation)
-    )
-
-
-def _literal(annotation: Any) -> tuple[Any, ...]:
+    if isinstance(annotation, EnumType):
+        return tuple(annotation)
     return get_args(annotation) if getattr(get_origin(annotation), "_name", None) == "Literal" else ()
 
 

@@ -28,6 +28,7 @@ STEPS = {
         "alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans retry_failed "
         "all_banks tallied sampled sampling_of_facet surveyed count_without "
         "given read_surroundings step_further read_provenance read_vectors near_memories find_besides memories_out "
+        "held_by "
         "pair_counts old_memories fingerprint_of summaries_of forget_summaries returning_sources"
     ),
     "it changes what a bulk change or an undo has looked up": (

@@ -243,6 +243,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "count_jobs": lambda who: sum(jobs.count_jobs(who).values()),
     "count_waiting": lambda who: reviewing.count_waiting(who),
     "read_settings": lambda who: settings.read_settings(who),
+    "survey_settings": lambda who: settings.survey_settings(who),
     "list_plans": lambda who: plans.list_plans(who),
     "list_changesets": lambda who: changesets.list_changesets(who),
     "list_sessions": lambda who: conversations.list_sessions(who).items,
