@@ -14,7 +14,7 @@ from banks.access import Access
 from banks.models import SettingValue
 from memories.rules.layers import INFO
 from memories.rules.settings import Level
-from memories.services.settings import value_of, write_setting
+from memories.services.settings import read_settings, write_setting
 
 pytestmark = pytest.mark.django_db
 
@@ -49,7 +49,7 @@ def test_words_find_settings(browser: Client, access: Access):
 def test_a_value_is_set_and_taken_back_for_the_vault_and_for_a_bank(browser: Client, access: Access):
     sent = browser.post("/settings/search_top_k/change/", {"at": "vault", "value": "25"}, follow=True)
     assert "search_top_k is 25 now, by vault" in unescape(sent.content.decode())
-    assert value_of(access, "search_top_k") == 25
+    assert read_settings(access)["search_top_k"].value == 25
     browser.post("/settings/content_max_length/change/", {"at": "bank:work", "value": "500"})
     stored = SettingValue.objects.get(level="bank")
     assert (stored.key, stored.value) == ("content_max_length", 500)
