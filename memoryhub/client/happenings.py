@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
-from memoryhub.client.acting import act
+from memoryhub.client.acting import act, after
 from memoryhub.client.items import MemoryCategory, MemoryItem, MemoryMetadata, MemoryStatus
 from memoryhub.client.stores import MemoryStore
 
@@ -62,7 +62,8 @@ class MemoryEventEmitter:
 
     def add(self, item: MemoryItem) -> Awaitable[None]:
         """Add it, then tell."""
-        return act(self._add(act(self._store.add(item)), item.id))
+        event = MemoryEvent("memory.added", [item.id], 1)
+        return after(self._store.add(item), lambda: self.bus.emit(event))
 
     async def get(self, item_id: str) -> MemoryItem | None:
         """The item; nobody is told."""
@@ -97,7 +98,3 @@ class MemoryEventEmitter:
         gone = await self._store.clear(metadata=metadata, memory_type=memory_type, category=category, status=status)
         self.bus.emit(MemoryEvent("memory.cleared", count=gone))
         return gone
-
-    async def _add(self, adding: Awaitable[None], item_id: str) -> None:
-        await adding
-        self.bus.emit(MemoryEvent("memory.added", [item_id], 1))

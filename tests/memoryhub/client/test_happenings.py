@@ -29,7 +29,8 @@ def test_added_searched_cleared():
     assert [(event.name, event.ids) for event in heard] == [("memory.added", [item.id])]
 
     async def use() -> None:
-        await store.add(item)
+        store.add(item)
+        assert len(heard) == 2, "told at once where the store is done at once"
         assert (await store.get(item.id)) == item
         assert [one.content for one in await store.search(query="tide")] == [item.content]
         await store.clear()
