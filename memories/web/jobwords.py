@@ -140,9 +140,8 @@ class JobRow:
 def row_of_job(job: Job, may_change: bool) -> JobRow:
     """``may_change``: whether whoever looks may cancel and retry."""
     state, going = JobState(job.state), job.pace
-    counted = f"{intcomma(job.done)} of {intcomma(job.total)}" if job.total else ""
-    if state == JobState.DONE:
-        counted = intcomma(job.total) if job.total else ""
+    done = job.total if state == JobState.DONE else job.done
+    counted = f"{intcomma(done)} of {intcomma(job.total)}" if job.total else ""
     fast = speed(going.rate) if counted and going.rate else ""
     stopped = state in {JobState.DEAD, JobState.CANCELLED}
     return JobRow(

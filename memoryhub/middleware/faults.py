@@ -26,6 +26,18 @@ log = structlog.get_logger(__name__)
 # SQLSTATE classes under OperationalError that are about the query, not about the server being away.
 _NOT_AWAY = ("40", "54", "55")
 
+# Titles for people; a program reads the phrase of the status in its problem.
+_IN_WORDS = {
+    400: "Not understood",
+    403: "Not allowed",
+    404: "Not here",
+    409: "Changed meanwhile",
+    413: "Too large",
+    422: "That cannot be done",
+    429: "Too much at once",
+    500: "Something went wrong",
+}
+
 
 class DatabaseAway(Unavailable):
     """The database cannot be reached at the moment; nothing was changed, try again in a moment."""
@@ -81,7 +93,7 @@ def answer_fault(request: HttpRequest, exception: BaseException) -> HttpResponse
 def page_answer(request: HttpRequest, error: HubError) -> HttpResponse:
     """``error`` as a page that needs nothing but itself."""
     body = problem(error, instance=request.path, request_id=request_id_of(request))
-    return _page(body["status"], body["title"], body["detail"], request_id_of(request), headers_of(error))
+    return _page(request, body["status"], body["detail"], headers_of(error))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -93,7 +105,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if speaks_json(request):
         return bare_problem_answer(request, 500)
     detail = "Something went wrong on our side; the log has the details under this request id."
-    return _page(500, HTTPStatus(500).phrase, detail, request_id_of(request), {})
+    return _page(request, 500, detail, {})
 
 
 def _database_error(exception: OperationalError | InterfaceError) -> HubError:
@@ -111,15 +123,22 @@ def forget_broken_connections() -> None:
             connection.close_if_unusable_or_obsolete()
 
 
-def _page(status: int, title: str, detail: str, request_id: str, headers: dict[str, str]) -> HttpResponse:
+def _page(request: HttpRequest, status: int, detail: str, headers: dict[str, str]) -> HttpResponse:
     # Written here and not as a template: it must still appear when the database, and with it the session, is away.
+    title = escape(_IN_WORDS.get(status) or HTTPStatus(status).phrase)
+    theme = request.COOKIES.get("theme")
+    chosen = f' data-theme="{theme}"' if theme in {"light", "dark"} else ""
+    ways = '<a class="btn primary" href="/">Back to the overview</a>'
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR and request.method == "GET":
+        here = escape(f"/{request.get_full_path().lstrip('/')}")
+        ways = f'<a class="btn primary" href="{here}">Try again</a><a class="btn" href="/">Back to the overview</a>'
     html = f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>{escape(title)} · MemoryHub</title>
+<html lang="en"{chosen}><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark"><title>{title} · MemoryHub</title>
 <link rel="icon" href="/static/favicon.svg"><link rel="stylesheet" href="/static/css/hub.css"></head>
 <body><main class="solo" id="main">
 <a class="brand" href="/"><img src="/static/favicon.svg" alt="" width="32" height="32">MemoryHub</a>
-<div class="card"><p class="code-big num">{status}</p><h1>{escape(title)}</h1><p>{escape(detail)}</p>
-<a class="btn primary" href="/">Back to the overview</a></div>
-<p class="foot">Request <code>{escape(request_id)}</code></p></main></body></html>"""
+<div class="card"><p class="code-big num">{status}</p><h1>{title}</h1><p>{escape(detail)}</p>
+{ways}</div>
+<p class="foot">Request <code>{escape(request_id_of(request))}</code></p></main></body></html>"""
     return HttpResponse(html, status=status, headers=headers)

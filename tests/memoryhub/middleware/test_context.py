@@ -13,9 +13,9 @@ from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.test import RequestFactory
 
-from memoryhub.lib.errors import HubError, NotFound
+from memoryhub.lib.errors import HubError, Invalid, NotFound
 from memoryhub.middleware import RequestContextMiddleware
-from memoryhub.middleware.faults import answer_fault, server_error
+from memoryhub.middleware.faults import DatabaseAway, answer_fault, page_answer, server_error
 
 factory = RequestFactory()
 pytestmark = pytest.mark.django_db  # a fault makes the door look at its connections
@@ -94,6 +94,19 @@ def test_the_page_for_a_database_that_is_away_needs_no_database():
     assert answer.status_code == 503
     assert answer.headers["Retry-After"]
     assert b"<h1>Service Unavailable</h1>" in answer.content
+
+
+def test_a_page_of_a_fault_says_what_to_do_next_in_the_chosen_colours():
+    """Only where trying again may help is it offered; what the address holds stays text."""
+    asked = factory.get('/memories/?q="><b>', headers={"cookie": "theme=dark"})
+    html = page_answer(asked, DatabaseAway()).content.decode()
+    assert '<html lang="en" data-theme="dark">' in html
+    assert '<a class="btn primary" href="/memories/?q=%22%3E%3Cb%3E">Try again</a>' in html
+    refused = page_answer(factory.get("/x", headers={"cookie": 'theme="><b>'}), Invalid("No.")).content.decode()
+    assert "<h1>That cannot be done</h1>" in refused
+    assert "Try again" not in refused
+    assert "<b>" not in refused
+    assert "Try again" not in page_answer(factory.post("/x"), DatabaseAway()).content.decode()
 
 
 def test_handler500_tells_faults_from_mistakes():
