@@ -1,12 +1,19 @@
-"""How an agent connects: the lines to copy, with this hub's own address."""
+"""How an agent connects: the lines to copy, with this hub's own address and the prefix of a key."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.urls import reverse
+from django.utils.http import urlencode
+
 from banks.access import KeyScope
+from banks.services.keys import list_keys
+from banks.web.keystates import state_of
+from memoryhub.lib.clock import now
 from memoryhub.lib.pages import answer_page
 
 if TYPE_CHECKING:
@@ -15,34 +22,101 @@ if TYPE_CHECKING:
     from banks.web.requests import HubRequest
 
 
+_OPENED = "connect_opened"
+_AN_HOUR = dt.timedelta(hours=1)
+
+
 @dataclass(frozen=True, slots=True)
-class McpClient:
-    """A client, the lines that connect it, and the file they belong in when it is not a command."""
+class Lines:
+    """What to paste, where it belongs when it is no command, and what it does."""
+
+    lines: str
+    title: str = ""
+    where: str = ""
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to connect: a tab with its lines."""
+
+    slug: str
+    name: str
+    parts: list[Lines]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A way as a link."""
 
     name: str
-    lines: str
-    where: str = ""
+    url: str
+    selected: bool
 
 
-def mcp_clients(hub_url: str) -> list[McpClient]:
+def ways_to_connect(hub_url: str) -> list[Way]:
     """Ready lines for the clients people use; the key comes from the environment where a client can read it there."""
     url = f"{hub_url}/mcp"
     header = '"Authorization: Bearer $MEMORYHUB_KEY"'
+    keyed = "${env:MEMORYHUB_KEY}"
+    mcp = f"Seven tools over the Model Context Protocol. {url}/banks/work is the same for the bank Work only."
     return [
-        McpClient("Claude Code", f"claude mcp add --transport http memoryhub {url} --header {header}"),
-        McpClient(
-            "Codex",
-            f'[mcp_servers.memoryhub]\nurl = "{url}"\nbearer_token_env_var = "MEMORYHUB_KEY"',
-            "~/.codex/config.toml",
+        Way("curl", "curl", _curl(hub_url), "Anything that can send JSON over HTTP can remember."),
+        Way("python", "Python", _python(hub_url), "The hub's own library: types, retries, pages, errors as classes."),
+        Way(
+            "claude-code",
+            "Claude Code",
+            [Lines(f"claude mcp add --transport http memoryhub {url} --header {header}")],
+            mcp,
         ),
-        McpClient("Cursor", _json("mcpServers", {"url": url}, "${env:MEMORYHUB_KEY}"), "~/.cursor/mcp.json"),
-        McpClient(
-            "VS Code", _json("servers", {"type": "http", "url": url}, "${env:MEMORYHUB_KEY}"), ".vscode/mcp.json"
+        Way("codex", "Codex", [Lines(_CODEX.format(url=url), where="~/.codex/config.toml")], mcp),
+        Way("cursor", "Cursor", [Lines(_json("mcpServers", {"url": url}, keyed), where="~/.cursor/mcp.json")], mcp),
+        Way(
+            "vscode",
+            "VS Code",
+            [Lines(_json("servers", {"type": "http", "url": url}, keyed), where=".vscode/mcp.json")],
+            mcp,
         ),
-        McpClient("Gemini CLI", f"gemini mcp add --transport http memoryhub {url} --header {header}"),
-        McpClient("Any client that starts a program", f"uv run manage.py mcp --url {hub_url} --key $MEMORYHUB_KEY"),
-        McpClient("Python", _PYTHON.format(url=url)),
+        Way(
+            "gemini",
+            "Gemini CLI",
+            [Lines(f"gemini mcp add --transport http memoryhub {url} --header {header}")],
+            mcp,
+        ),
+        Way(
+            "stdio",
+            "Any MCP client",
+            [
+                Lines(f"uv run manage.py mcp --url {hub_url} --key $MEMORYHUB_KEY", "A client that starts a program"),
+                Lines(_SDK.format(url=url), "A program with the MCP library for Python"),
+            ],
+            mcp,
+        ),
     ]
+
+
+def _curl(hub_url: str) -> list[Lines]:
+    key, json_type = '-H "Authorization: Bearer $MEMORYHUB_KEY"', '-H "Content-Type: application/json"'
+    remembered = '{"content": "Prefers oat milk in coffee.", "type": "preference", "bank": "Personal"}'
+    asked = '{"query": "what goes into the coffee, oat milk?", "top_k": 5}'
+    return [
+        Lines(f"curl -s {hub_url}/api/v1/whoami {key}", "Say who you are"),
+        Lines(
+            f"curl -s {hub_url}/api/v1/memories {key} \\\n  {json_type} \\\n  -d '{remembered}'",
+            "Remember",
+            about="A near-duplicate is not stored twice; the answer says what happened and why.",
+        ),
+        Lines(
+            f"curl -s {hub_url}/api/v1/memories/search {key} \\\n  {json_type} \\\n  -d '{asked}'",
+            "Recall",
+            about="By meaning and by words at once.",
+        ),
+    ]
+
+
+def _python(hub_url: str) -> list[Lines]:
+    return [Lines(_CLIENT.format(url=hub_url), about="The key is read from MEMORYHUB_KEY.")]
 
 
 def _json(root: str, server: dict[str, str], key: str) -> str:
@@ -50,7 +124,16 @@ def _json(root: str, server: dict[str, str], key: str) -> str:
     return json.dumps({root: {"memoryhub": headed}}, indent=2)
 
 
-_PYTHON = """import asyncio, os
+_CODEX = """[mcp_servers.memoryhub]
+url = "{url}"
+bearer_token_env_var = "MEMORYHUB_KEY\""""
+_CLIENT = """from memoryhub.client import MemoryHub
+
+with MemoryHub("{url}") as hub:
+    hub.write_memory("Prefers oat milk in coffee.", type="preference")
+    for found in hub.search_memories("what goes into the coffee?").results:
+        print(found.score, found.content)"""
+_SDK = """import asyncio, os
 
 import httpx2
 from mcp import Client
@@ -66,11 +149,31 @@ asyncio.run(main())"""
 
 
 def connect(request: HubRequest) -> HttpResponse:
-    """Three curl lines (who am I, remember, find) and the lines of every MCP client."""
+    """The chosen way's lines, and the light that turns green with the first call."""
     hub_url = request.build_absolute_uri("/").rstrip("/")
+    ways, asked = ways_to_connect(hub_url), request.GET
+    chosen = next((way for way in ways if way.slug == asked.get("way")), ways[0])
+    may_issue = request.access.has(KeyScope.KEYS_ADMIN)
+    live = [key for key in list_keys(request.access) if state_of(key).live] if may_issue else []
+    key = next((one for one in live if str(one.pk) == asked.get("key")), None)
+    kept = {"key": str(key.pk)} if key else {}
     context = {
-        "hub_url": hub_url,
-        "clients": mcp_clients(hub_url),
-        "may_issue": request.access.has(KeyScope.KEYS_ADMIN),
+        "way": chosen,
+        "tabs": [
+            Tab(way.name, f"{request.path}?{urlencode({'way': way.slug, **kept})}", way is chosen) for way in ways
+        ],
+        "keys": live,
+        "key": key,
+        "prefix": f"{key.prefix}_…" if key else "mh_live_…",
+        "call_url": f"{reverse('first_call')}?{urlencode({'since': _opened(request), **kept})}",
+        "may_issue": may_issue,
     }
     return answer_page(request, "banks/connect.html", context)
+
+
+def _opened(request: HubRequest) -> str:
+    """When the page was opened first: a reload goes on waiting where it was, another day begins anew."""
+    at, opened = now(), request.session.get(_OPENED, "")
+    if not opened or dt.datetime.fromisoformat(opened) < at - _AN_HOUR:
+        opened = request.session[_OPENED] = at.isoformat(timespec="seconds")
+    return str(opened)

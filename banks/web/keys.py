@@ -14,13 +14,12 @@ from banks.services.banks import list_banks
 from banks.services.drafts import KeyDraft
 from banks.services.keys import create_key, list_keys, revoke_key, rotate_key
 from banks.web.forms import KeyForm
-from memoryhub.lib.clock import now
+from banks.web.keystates import state_of
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
 if TYPE_CHECKING:
     from django.http import HttpResponse, QueryDict
 
-    from banks.models import ApiKey
     from banks.web.requests import HubRequest
 
 
@@ -31,25 +30,14 @@ def _form(request: HubRequest, data: QueryDict | None = None) -> KeyForm:
 def _page(request: HubRequest, form: KeyForm, fresh: dict[str, Any] | None = None) -> HttpResponse:
     listed = [(key, state_of(key)) for key in list_keys(request.access)]
     context = {
-        "keys": [{"key": key, "state": state} for key, state in listed if state["live"]],
-        "ended": [{"key": key, "state": state} for key, state in listed if not state["live"]],
+        "keys": [{"key": key, "state": state} for key, state in listed if state.live],
+        "ended": [{"key": key, "state": state} for key, state in listed if not state.live],
         "form": form,
         "fresh": fresh,
         "all_scopes": [scope for scope in KeyScope if request.access.has(scope)],
         "hub_url": request.build_absolute_uri("/").rstrip("/"),
     }
     return answer_page(request, "banks/keys.html", context, status=422 if form.errors else 200)
-
-
-def state_of(key: ApiKey) -> dict[str, Any]:
-    """Whether the key works, in words and with an icon."""
-    if key.revoked_at is not None:
-        return {"live": False, "label": "Revoked", "icon": "ban", "tone": ""}
-    if key.expires_at is not None and key.expires_at <= now():
-        return {"live": False, "label": "Expired", "icon": "timer", "tone": ""}
-    if key.last_used_at is None:
-        return {"live": True, "label": "Never used", "icon": "circle-dashed", "tone": "note"}
-    return {"live": True, "label": "Live", "icon": "circle-check", "tone": "ok"}
 
 
 @sensitive_variables("made", "secret")

@@ -5,6 +5,7 @@ The tables are checked against the source: a new verb that is in none of them, n
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
@@ -37,6 +38,7 @@ from memories.search import (
     coredocument,
     dreams,
     facets,
+    firstcall,
     injection,
     listing,
     notes,
@@ -243,6 +245,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "count_jobs": lambda who: sum(jobs.count_jobs(who).values()),
     "count_waiting": lambda who: reviewing.count_waiting(who),
     "read_settings": lambda who: settings.read_settings(who),
+    "find_call": lambda who: firstcall.find_call(who, now() - dt.timedelta(days=365)),
     "survey_settings": lambda who: settings.survey_settings(who),
     "list_plans": lambda who: plans.list_plans(who),
     "list_changesets": lambda who: changesets.list_changesets(who),
