@@ -9,7 +9,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memories.rules.plotscales import Scale
+from memories.rules.plotscales import Scale, linear
 
 type Points = list[tuple[float, float]]
 
@@ -111,3 +111,21 @@ def shares(values: Sequence[int]) -> list[float]:
     """Each as a share of the greatest, for horizontal bars."""
     most = max([1, *values])
     return [value / most for value in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """A curve in a line of text; the words say it without the curve."""
+
+    said: str
+    path: str
+    area: str
+
+
+def sparkline(values: Sequence[float], said: str) -> Sparkline | None:
+    """None of nothing."""
+    if not any(values):
+        return None
+    scale = linear(max(values))
+    ((upper, outline),) = stacked_areas([values], scale)
+    return Sparkline(said, path(upper, 100, 22), path(outline, 100, 22, closed=True))

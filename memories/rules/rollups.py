@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from uuid import UUID
 
 HOUR, DAY = dt.timedelta(hours=1), dt.timedelta(days=1)
 #: How long the hourly counts are kept; the daily ones stay.
@@ -160,7 +161,7 @@ class Count:
     start: dt.datetime
     n: int
     cell: int = 0
-    bank_id: object = None
+    bank_id: UUID | None = None
 
 
 def series(grid: Grid, counts: Iterable[Count]) -> dict[str, list[int]]:

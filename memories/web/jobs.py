@@ -8,12 +8,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
+from memories.rules.rollups import Metric, Period
 from memories.rules.vocabulary import CallResult, JobState
+from memories.search.statistics import read_statistics
 from memories.services.jobs import cancel_job, count_jobs, get_job, list_jobs, retry_job
 from memories.services.modelcalls import count_model_calls
 from memories.web.addresses import Address
 from memories.web.choices import Choice
 from memories.web.jobwords import GOING, STATES, row_of_job
+from memories.web.plots import queue_plot
 from memoryhub.lib.pages import Failed, SeeOther, answer_page, part_of, safe_next, say
 
 if TYPE_CHECKING:
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from memories.web.requests import HubRequest
+
+QUEUE = (Metric.ENDED, Metric.WAITING, Metric.PEAK)
 
 
 def jobs(request: HubRequest) -> HttpResponse:
@@ -40,6 +45,8 @@ def jobs(request: HubRequest) -> HttpResponse:
         "rows": [row_of_job(job, may_change) for job in list_jobs(request.access, state)],
         "is_going": any(counts[one] for one in GOING),
         "here": str(here.having(state=asked if state else "")),
+        # Not for the part that asks again every few seconds.
+        "queue": lambda: part_of(lambda: queue_plot(read_statistics(request.access, Period.WEEK, QUEUE)), "The queue"),
     }
     return answer_page(request, "memories/jobs.html", context, part="jobs")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from django.db import DatabaseError, InterfaceError
 from django.urls import reverse
+from django_htmx.http import HttpResponseClientRefresh
 
 from banks.access import KeyScope
 from banks.services.audit import count_audit_after, list_audit
@@ -50,55 +51,62 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Block[T]:
-    """A part of the page, or that it could not be put together."""
+    """A part of the page; or ``what`` could not be put together, as parts/failed.html says it."""
 
+    what: str
     value: T | None = None
     failed: bool = False
+    why: str = "What it needs did not answer in time."
+    still: str = "The rest of this page is as it should be."
 
 
-def block[T](name: str, build: Callable[[], T]) -> Block[T]:
+def block[T](what: str, build: Callable[[], T]) -> Block[T]:
     """What ``build`` gives; where the database, the broker or a service fails it, a block that says so."""
     try:
-        return Block(build())
+        return Block(what, build())
     except FAILURES:
-        log.exception("overview_block_failed", block=name)
-        return Block(failed=True)
+        log.exception("overview_block_failed", block=what)
+        return Block(what, failed=True)
 
 
 def overview(request: HubRequest) -> HttpResponse:
     """The page for this vault and this person, over the period asked for."""
     access, here = request.access, address_of(request.path, request.GET, ("period", "clock", "stage"))
     period = next((one for one in Period if one == here.first("period")), Period.MONTH)
-    found = block("counts", lambda: read_statistics(access, period, COUNTED))
+    found = block("The counts", lambda: read_statistics(access, period, COUNTED))
     context: dict[str, Any] = {"hub_url": request.build_absolute_uri("/").rstrip("/")}
-    inbox = block("inbox", lambda: read_inbox(access))
+    inbox = block("What waits", lambda: read_inbox(access))
     if found.value is not None and found.value.is_untouched:
         context |= {"is_empty": True, "steps": first_steps(inbox.value)}
         return answer_page(request, "memories/overview.html", context, part="first-run")
-    counts = block("banks", lambda: _sure(found).in_banks())
-    guards = block("guards", lambda: guard_rows(access))
-    waiting = block("review", lambda: count_waiting(access))
+    if request.htmx.target == "first-run":
+        return HttpResponseClientRefresh()  # the first memory is there while somebody waits for it
+    counts = block("The banks", lambda: _sure(found).in_banks())
+    guards = block("The guards", lambda: guard_rows(access))
+    waiting = block("The review queue", lambda: count_waiting(access))
     if waiting.value is not None:
         context["waiting"] = waiting.value
     context |= {
         "vitals": _vitals(inbox, guards),
         "guards": [row for row in guards.value or [] if row.is_open],
         "may_reset": access.has(KeyScope.OPS_WRITE),
-        "tiles": block("tiles", lambda: tiles(counts.value or {}, found.value, inbox.value, PERIODS[period])),
-        "inbox": block("inbox", lambda: inbox_lines(access, _sure(inbox), waiting.value)),
-        "recent": block("recent", lambda: _recent(access)),
+        "tiles": block("The numbers", lambda: tiles(counts.value or {}, found.value, inbox.value, PERIODS[period])),
+        "inbox": block("What waits", lambda: inbox_lines(access, _sure(inbox), waiting.value)),
+        "recent": block("What happened lately", lambda: _recent(access)),
         "periods": [
             Choice(words, str(here.having(period=one)), selected=one is period) for one, words in PERIODS.items()
         ],
-        "plots": block("plots", lambda: _plots(access, _sure(found), here)),
-        "shares": block("banks", lambda: plots.bank_shares(list_banks(access), _sure(counts), reverse("memories"))),
+        "plots": block("The plots", lambda: _plots(access, _sure(found), here)),
+        "shares": block("The banks", lambda: plots.bank_shares(list_banks(access), _sure(counts), reverse("memories"))),
     }
     return answer_page(request, "memories/overview.html", context)
 
 
 def recent(request: HubRequest) -> HttpResponse:
     """The list of what just happened, anew: what somebody asked for by pressing "show"."""
-    return answer_page(request, "memories/recent.html", {"recent": block("recent", lambda: _recent(request.access))})
+    return answer_page(
+        request, "memories/recent.html", {"recent": block("What happened lately", lambda: _recent(request.access))}
+    )
 
 
 def news(request: HubRequest) -> HttpResponse:
@@ -117,10 +125,10 @@ def _recent(access: Access) -> dict[str, Any]:
 def _vitals(inbox: Block[Any], guards: Block[Any]) -> list[Vital | None]:
     """Every part of the health strip; None in the place of one that could not be asked."""
     parts: Sequence[tuple[int, Block[list[Vital]]]] = (
-        (2, block("store", lambda: store_vitals(_sure(inbox)))),
-        (2, block("broker", broker_vitals)),
-        (1, block("model", lambda: model_vitals(_sure(guards)))),
-        (1, block("embedder", lambda: embedder_vitals(_sure(guards)))),
+        (2, block("The store", lambda: store_vitals(_sure(inbox)))),
+        (2, block("The broker", broker_vitals)),
+        (1, block("The model", lambda: model_vitals(_sure(guards)))),
+        (1, block("The embedder", lambda: embedder_vitals(_sure(guards)))),
     )
     return [vital for count, part in parts for vital in (part.value or [None] * count)]
 

@@ -7,7 +7,7 @@ series has a pattern, a dash or a shape of its own. Beside the picture stands th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memories.rules.plotscales import Scale, durations, linear, short_number, spoken_step, time_ticks
@@ -272,32 +272,9 @@ class Canvas:
 QUIET = "tone-quiet"
 
 
-@dataclass(frozen=True, slots=True)
-class Sparkline:
-    """A curve in a line of text; the words say it without the curve."""
-
-    said: str
-    path: str
-    area: str
-
-
-def sparkline(values: Sequence[int], said: str) -> Sparkline | None:
-    """None of nothing."""
-    if not any(values):
-        return None
-    scale = linear(max(values))
-    ((upper, outline),) = stacked_areas([values], scale)
-    return Sparkline(said, path(upper, 100, 22), path(outline, 100, 22, closed=True))
-
-
 def chosen(flows: Mapping[str, Sequence[int]], looks: Mapping[str, tuple[str, str]]) -> list[Series]:
     """Series of those labels that have anything to show, in the order and with the looks given."""
     return [Series(name, tone, flows[label]) for label, (name, tone) in looks.items() if any(flows.get(label, ()))]
-
-
-def with_total(plot: Plot, said: str) -> Plot:
-    """The same with another description."""
-    return replace(plot, description=said)
 
 
 def _sums(series: Sequence[Series]) -> list[float]:

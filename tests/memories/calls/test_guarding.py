@@ -11,6 +11,7 @@ from memories.calls.guarding import ModelUnavailable, Permit, ask_permit, note_e
 from memories.models import CallGuard
 from memories.rules.settings import Level
 from memories.rules.vocabulary import GuardedService, GuardMode
+from memories.search.statistics import read_guard_spells
 from memories.services.modelcalls import read_guard, reset_guard
 from memories.services.settings import write_setting
 from memoryhub.lib.clock import now
@@ -112,3 +113,27 @@ def test_a_person_can_reset_it(access):
     reset = reset_guard(access)
     assert {guard.mode for guard in reset} == {GuardMode.CLOSED}
     assert fail(access, 4) == [None] * 4
+
+
+def test_every_time_it_was_open_is_remembered(access):
+    """GRD-14: from the error that opened it to the probe that closed it; a failed probe begins anew."""
+    fail(access, 5)
+    with time_machine.travel(now() + AFTER_COOLDOWN, tick=False):
+        note_error(access, ask_permit(access, CHAT), FAILURE)
+    with time_machine.travel(now() + 2 * AFTER_COOLDOWN + dt.timedelta(seconds=5), tick=False):
+        note_success(access, ask_permit(access, CHAT))
+    first, second = read_guard_spells(access, now() - AFTER_COOLDOWN)
+    assert first.ended_at == second.opened_at
+    assert (first.probes_at - first.opened_at).total_seconds() == 300
+    assert second.ended_at is not None
+    assert first.error == "The model answered 500."
+
+
+def test_a_person_who_closes_it_ends_the_spell(access):
+    """And an open one has no end."""
+    fail(access, 5)
+    (going,) = read_guard_spells(access, now())
+    assert going.ended_at is None
+    reset_guard(access)
+    (ended,) = read_guard_spells(access, going.opened_at)
+    assert ended.ended_at is not None
