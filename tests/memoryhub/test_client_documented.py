@@ -21,7 +21,7 @@ from memories.services.running import run_job
 from memoryhub.client.defaulthub import shared_hub
 from tests.contracts.tree import ROOT
 
-_SAYS = re.compile(r"(?:print\(.*\)  # → |^# prints: )(.+)$", re.MULTILINE)
+_SAYS = re.compile(r"(?:\)  # → |^# prints: )(.+)$", re.MULTILINE)
 
 
 def blocks(document: str, language: str) -> list[str]:
