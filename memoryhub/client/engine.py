@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast, get_args
 
+from memories.rules.limits import MESSAGES_MAX
 from memoryhub.client.answers import SearchResult
 from memoryhub.client.defaulthub import shared_hub
 from memoryhub.client.fields import MemoryChanges, MemoryFields, Turn
@@ -84,7 +85,9 @@ class MemoryEngine:
             return False
         namespace = _namespace(scope) or self.namespace
         whose = {name: one for name, one in self.metadata.labels.items() if name != "session_id"}
-        self.hub.add_messages(sid, turns, namespace=namespace, **cast("Any", whose))
+        for start in range(0, len(turns), MESSAGES_MAX):
+            part = turns[start : start + MESSAGES_MAX]
+            self.hub.add_messages(sid, part, namespace=namespace, **cast("Any", whose))
         return self.hub.flush_session(sid).queued
 
     def dream(self, lookback_days: int = 3, scope: Scope = None, *, wait: float = 0.0) -> bool:

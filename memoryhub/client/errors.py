@@ -111,7 +111,8 @@ class Denied(MemoryHubError):
     @property
     def missing_scopes(self) -> list[str]:
         """The scopes that would do."""
-        return list(self.problem.more.get("missing_scopes", []))
+        named = self.problem.more.get("missing_scopes")
+        return list(named) if isinstance(named, list) else []
 
 
 class NotFound(MemoryHubError):
@@ -179,13 +180,14 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> MemoryHubE
     """The error a response stands for; what is no problem document is still told by its status."""
     kind = OF_STATUS.get(status, HubFailed if status >= 500 else UnexpectedAnswer)
     said = _parsed(body)
+    errors, request_id = said.get("errors"), said.get("request_id") or headers.get("X-Request-Id")
     fallback = f"The hub answered {status}." if status >= 400 else f"{status}: this is not where the hub answers."
     problem = Problem(
         status,
         str(said.get("code", "http_error")),
         str(said.get("detail", fallback)),
-        said.get("request_id") or headers.get("X-Request-Id"),
-        [FieldMistake(**_texts(each)) for each in said.get("errors", []) if isinstance(each, dict)],
+        None if request_id is None else str(request_id),
+        [FieldMistake(**_texts(each)) for each in errors if isinstance(each, dict)] if isinstance(errors, list) else [],
         seconds_of(headers.get("Retry-After")),
         {name: value for name, value in said.items() if name not in _KNOWN},
     )

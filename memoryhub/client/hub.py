@@ -62,7 +62,7 @@ class MemoryHub(Methods, Sender):
         for attempt in itertools.count(1):
             try:
                 return _answer(call, self._http.send(request))
-            except (httpx2.TransportError, MemoryHubError) as error:
+            except (httpx2.RequestError, MemoryHubError) as error:
                 failure = _failure(error, request)
                 pause = self.retries.pause(failure, attempt, repeatable=call.repeatable)
                 if pause is None:
@@ -104,7 +104,7 @@ class AsyncMemoryHub(Methods, AsyncSender):
         for attempt in itertools.count(1):
             try:
                 return _answer(call, await self._http.send(request))
-            except (httpx2.TransportError, MemoryHubError) as error:
+            except (httpx2.RequestError, MemoryHubError) as error:
                 failure = _failure(error, request)
                 pause = self.retries.pause(failure, attempt, repeatable=call.repeatable)
                 if pause is None:
@@ -132,6 +132,10 @@ def _address(url: str | None, key: str | None) -> tuple[str, dict[str, str]]:
     if missing:
         detail = f"Where the hub is was not said: set {' and '.join(missing)}, or give url and key."
         raise NotConfigured(Problem(None, "not_configured", detail))
+    try:
+        httpx2.URL(at)
+    except httpx2.InvalidURL as error:
+        raise NotConfigured(Problem(None, "not_configured", f"{at} is no address: {error}.")) from error
     return f"{at}/api/v1", {"Authorization": f"Bearer {secret}", "User-Agent": "memoryhub-client"}
 
 

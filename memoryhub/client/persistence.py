@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import weakref
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Protocol
@@ -43,7 +42,7 @@ class MemoryPersistence:
     def __init__(self, store: MemoryStore, metadata: MemoryMetadata | None = None) -> None:
         self.store = store
         self.metadata = metadata or MemoryMetadata()
-        self._attached: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._attached: list[HookedAgent] = []
         self._hooks: dict[HookPoint, Hook] = {
             HookPoint.POST_LLM_CALL: self.save_response,
             HookPoint.POST_TOOL_CALL: self.save_result,
@@ -51,19 +50,19 @@ class MemoryPersistence:
 
     def attach(self, agent: HookedAgent) -> None:
         """Begin; attaching twice changes nothing."""
-        if agent in self._attached:
+        if self._is_attached(agent):
             return
         for point, hook in self._hooks.items():
             agent.add_hook(point, hook)
-        self._attached.add(agent)
+        self._attached.append(agent)
 
     def detach(self, agent: HookedAgent) -> None:
         """End; its hooks are gone."""
-        if agent not in self._attached:
+        if not self._is_attached(agent):
             return
         for point, hook in self._hooks.items():
             agent.remove_hook(point, hook)
-        self._attached.discard(agent)
+        self._attached = [one for one in self._attached if one is not agent]
 
     def save_response(self, *given: Any, **named: Any) -> Awaitable[None]:
         """The hook after a model's call: the response is ``response=``, else the last argument that has content."""
@@ -89,6 +88,10 @@ class MemoryPersistence:
             metadata=self.metadata,
         )
         return self._save(item, said("tool_call_id", "call_id", "id"))
+
+    def _is_attached(self, agent: HookedAgent) -> bool:
+        """By identity: an agent may be of a kind that cannot be hashed."""
+        return any(one is agent for one in self._attached)
 
     def _save(self, item: MemoryItem, known_as: Any) -> Awaitable[None]:
         if known_as:

@@ -88,6 +88,10 @@ class SQLiteMemoryStore:
         """Close the file."""
         self._file.close()
 
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
     def _matching(self, filters: Filters) -> list[MemoryItem]:
         """What the columns let through; the rest of the filters is in the body."""
         columns = {"memory_type": filters.memory_type, "category": filters.category, "status": filters.status}

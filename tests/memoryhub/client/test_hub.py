@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -225,6 +226,19 @@ def test_connections_are_kept(service: Callable[..., Scripted]):
     assert [path for _, path, _, _ in script.asked] == ["/api/v1/whoami"] * 2
 
 
-def test_every_error_is_one_of_ours():
-    with pytest.raises(MemoryHubError):
-        MemoryHub("not an address", "key", retries=NO_RETRIES).whoami()
+def test_every_error_is_one_of_ours(service: Callable[..., Scripted]):
+    """An address that is none, a body that is not what its headers say."""
+    with MemoryHub("not an address", "key", retries=NO_RETRIES) as hub, pytest.raises(MemoryHubError):
+        hub.whoami()
+    with pytest.raises(NotConfigured, match="no address"):
+        MemoryHub("http://[::1", "key")
+    script = service((200, {"Content-Encoding": "gzip"}, b"no gzip"))
+    with MemoryHub(script.url, "key", retries=NO_RETRIES) as hub, pytest.raises(HubUnreachable):
+        hub.whoami()
+
+
+def test_threads_share_a_client(service: Callable[..., Scripted]):
+    script = service(fine(vault={}, scopes=["x"]))
+    with MemoryHub(script.url, "key") as hub, ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(lambda _: hub.whoami(), range(64)))
+    assert [answer.scopes for answer in answers] == [["x"]] * 64

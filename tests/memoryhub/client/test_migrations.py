@@ -29,6 +29,9 @@ class AsyncSqlite:
         self.file = sqlite3.connect(":memory:")
         self.executed: list[str] = []
 
+    def __del__(self) -> None:
+        self.file.close()
+
     async def execute(self, sql: str) -> AsyncSqlite:
         self.executed.append(sql)
         self.cursor = self.file.execute(sql)
