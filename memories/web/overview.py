@@ -77,7 +77,7 @@ def overview(request: HubRequest) -> HttpResponse:
     context: dict[str, Any] = {"hub_url": request.build_absolute_uri("/").rstrip("/")}
     inbox = block("What waits", lambda: read_inbox(access))
     if found.value is not None and found.value.is_untouched:
-        context |= {"is_empty": True, "steps": first_steps(inbox.value)}
+        context |= {"is_empty": True, "steps": first_steps(access, inbox.value)}
         return answer_page(request, "memories/overview.html", context, part="first-run")
     if request.htmx.target == "first-run":
         return HttpResponseClientRefresh()  # the first memory is there while somebody waits for it

@@ -134,8 +134,8 @@ def inbox_lines(access: Access, inbox: Inbox, waiting: Waiting | None) -> list[I
     return [line for line in lines if line.count]
 
 
-def first_steps(inbox: Inbox | None) -> list[Step]:
-    """From an empty vault to the first memory."""
+def first_steps(access: Access, inbox: Inbox | None) -> list[Step]:
+    """From an empty vault to the first memory, each with its page for whoever may open it."""
     keys, used = (inbox.keys, inbox.keys_used) if inbox else (0, 0)
     return [
         Step(
@@ -144,7 +144,7 @@ def first_steps(inbox: Inbox | None) -> list[Step]:
             if keys
             else "It is shown once, so have the agent ready.",
             keys > 0,
-            reverse("keys"),
+            reverse("keys") if access.has(KeyScope.KEYS_ADMIN) else "",
             "Keys",
         ),
         Step(
@@ -160,7 +160,7 @@ def first_steps(inbox: Inbox | None) -> list[Step]:
             "Remember something",
             "Let the agent write, or write the first one yourself.",
             False,
-            reverse("new_memory"),
+            reverse("new_memory") if access.has(KeyScope.MEMORIES_WRITE) else "",
             "Write one",
         ),
     ]
