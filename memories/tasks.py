@@ -8,6 +8,7 @@ from celery import shared_task
 
 from memories.services.accesses import trim_access_log
 from memories.services.embedding import wake_waiting
+from memories.services.eventlog import trim_events
 from memories.services.idempotency import forget_old_answers
 from memories.services.imports import drop_abandoned_imports
 from memories.services.jobs import due_jobs
@@ -33,4 +34,5 @@ def sweep_jobs() -> None:
     forget_old_answers()
     trim_access_log()
     drop_abandoned_imports()
+    trim_events()
     roll_up()

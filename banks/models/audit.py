@@ -29,6 +29,9 @@ class AuditEntry(models.Model):
     #: What happened together: the changeset, or the receipt of an erasure.
     changeset_id = models.UUIDField(null=True)
     request_id = models.CharField(max_length=64, blank=True)
+    #: What listeners are told of it, empty when they are told nothing; and of a shared memory, the bank it was in.
+    event = models.CharField(max_length=40, blank=True, default="", db_default="")
+    bank_id = models.UUIDField(null=True)
     chain_hash = models.BinaryField(null=True)
 
     class Meta:

@@ -11,7 +11,10 @@ from banks.models import AuditEntry
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What happened to what; versions where the target has them."""
+    """What happened to what; versions where the target has them.
+
+    ``event``: its name in the stream of events, if it has one. ``bank_id``: where a memory is that all agents share.
+    """
 
     action: str
     target_kind: str
@@ -19,6 +22,8 @@ class Audited:
     version_before: int | None = None
     version_after: int | None = None
     changeset_id: UUID | None = None
+    event: str = ""
+    bank_id: UUID | None = None
 
 
 def audit_entry(access: Access, done: Audited) -> AuditEntry:
@@ -34,6 +39,8 @@ def audit_entry(access: Access, done: Audited) -> AuditEntry:
         version_after=done.version_after,
         changeset_id=done.changeset_id,
         request_id=access.request_id,
+        event=done.event,
+        bank_id=done.bank_id,
     )
 
 

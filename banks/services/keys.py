@@ -85,7 +85,7 @@ def create_key(access: Access, draft: KeyDraft) -> tuple[ApiKey, str]:
             created_by_id=int(access.actor.id) if access.actor.kind == "user" else None,
             expires_at=draft.expires_at,
         )
-        _issue(access, key, banks, "create_key")
+        _issue(access, key, banks, Audited("create_key", "api_key", key.pk, event="key.created"))
     return key, secret
 
 
@@ -123,13 +123,13 @@ def _granted(access: Access, draft: KeyDraft) -> list[Bank] | None:
     return list(Bank.objects.filter(vault_id=access.vault_id, pk__in=access.bank_ids))
 
 
-def _issue(access: Access, key: ApiKey, banks: list[Bank] | None, action: str) -> None:
+def _issue(access: Access, key: ApiKey, banks: list[Bank] | None, done: Audited) -> None:
     with transaction.atomic():
         key.save(force_insert=True)
         KeyBank.objects.bulk_create(
             [KeyBank(vault_id=access.vault_id, key=key, bank=bank) for bank in dict.fromkeys(banks or [])]
         )
-        record_audit(access, Audited(action, "api_key", key.pk))
+        record_audit(access, done)
 
 
 def rotate_key(access: Access, key_id: str | UUID, overlap: dt.timedelta = OVERLAP) -> tuple[ApiKey, str]:
@@ -156,7 +156,7 @@ def rotate_key(access: Access, key_id: str | UUID, overlap: dt.timedelta = OVERL
             expires_at=old.expires_at,
             rotated_from=old,
         )
-        _issue(access, successor, banks, "rotate_key")
+        _issue(access, successor, banks, Audited("rotate_key", "api_key", successor.pk, event="key.rotated"))
         ends = at + overlap
         old.expires_at = min(old.expires_at, ends) if old.expires_at else ends
         old.save(update_fields=["expires_at"])
@@ -203,6 +203,6 @@ def revoke_key(access: Access, key_id: str | UUID) -> ApiKey:
         if locked.revoked_at is None:
             locked.revoked_at = now()
             locked.save(update_fields=["revoked_at"])
-            record_audit(access, Audited("revoke_key", "api_key", key.pk))
+            record_audit(access, Audited("revoke_key", "api_key", key.pk, event="key.revoked"))
     key.revoked_at = locked.revoked_at
     return key

@@ -14,6 +14,7 @@ from memories.api.daily import router as daily_router
 from memories.api.dreams import router as dreams_router
 from memories.api.duplicates import router as duplicates_router
 from memories.api.erasures import router as erasures_router
+from memories.api.events import router as events_router
 from memories.api.history import router as history_router
 from memories.api.jobs import router as jobs_router
 from memories.api.lifecycle import router as lifecycle_router
@@ -50,6 +51,7 @@ for _router, _tag in (
     (plans_router, "clean-up"),
     (changesets_router, "clean-up"),
     (summaries_router, "summaries"),
+    (events_router, "events"),
     (jobs_router, "operations"),
     (modelcalls_router, "operations"),
     (history_router, "operations"),

@@ -12,7 +12,8 @@ import structlog
 from django.db import transaction
 
 from banks.access import Access
-from memories.models import CallGuard, GuardSpell
+from memories.events import EventType
+from memories.models import CallGuard, GuardSpell, Happened, record_events
 from memories.models.effective import config_version, remembered_settings
 from memories.rules.guard import CLOSED, GuardRules, GuardState, admitted, after_error, after_success, retry_at
 from memories.rules.vocabulary import GuardedService
@@ -81,6 +82,8 @@ def note_success(access: Access, permit: Permit) -> None:
             guard_rules(access),
             lambda state, _r, _at: after_success(state, permit.probe),
         )
+        if after != before:
+            record_events(access.vault_id, _told(EventType.GUARD_RECOVERED, permit.service))
     if after != before:
         log.info("guard_closed", vault_id=str(access.vault_id), service=permit.service)
 
@@ -96,8 +99,11 @@ def note_error(access: Access, permit: Permit, error: ProviderError) -> dt.datet
             lambda state, rules, at: after_error(state, rules, at, permit.probe),
             error.message,
         )
-    assert after is not None
-    if after.opened_at is not None and before.opened_at is None:
+        assert after is not None
+        activated = after.opened_at is not None and before.opened_at is None
+        if activated:
+            record_events(access.vault_id, _told(EventType.GUARD_ACTIVATED, permit.service))
+    if activated:
         GUARD_ACTIVATIONS.labels(permit.service).inc()
         log.warning(
             "guard_activated",
@@ -108,6 +114,10 @@ def note_error(access: Access, permit: Permit, error: ProviderError) -> dt.datet
             error=error.code,
         )
     return retry_at(after, rules, at)
+
+
+def _told(event: EventType, service: GuardedService) -> Happened:
+    return Happened(event, "guard", data={"service": service.value})
 
 
 @contextmanager

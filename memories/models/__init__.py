@@ -7,6 +7,7 @@ from memories.models.cleanup import CleanupCluster, CleanupExemption, CleanupPla
 from memories.models.dream import CoreDocument, CoreVersion, Dream
 from memories.models.duplicate import DuplicatePair
 from memories.models.erasure import ErasureReceipt
+from memories.models.event import Event, Happened, record_events
 from memories.models.history import Changeset, ChangesetItem, MigrationRecord, Revision
 from memories.models.idempotency import IdempotencyRecord
 from memories.models.job import Job
@@ -40,7 +41,9 @@ __all__ = [
     "Embedding",
     "EmbeddingSpace",
     "ErasureReceipt",
+    "Event",
     "GuardSpell",
+    "Happened",
     "IdempotencyRecord",
     "ImportChunk",
     "Job",
@@ -62,4 +65,5 @@ __all__ = [
     "Tally",
     "VaultImport",
     "VaultSpace",
+    "record_events",
 ]

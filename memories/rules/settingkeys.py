@@ -32,6 +32,7 @@ class Group(StrEnum):
     CLEANUP = "Clean-up"
     LIMITS = "Limits and pruning"
     ACCESSES = "Access log"
+    EVENTS = "Events and webhooks"
     SUMMARIES = "Summaries"
     SESSIONS = "Sessions"
     EXTRACTION = "Extraction"

@@ -268,6 +268,10 @@ class Settings(BaseModel):
         100, Group.ACCESSES, "How many of the newest entries are kept for one memory; 0 keeps nothing.", ge=0, le=10_000
     )
 
+    events_days: int = _key(
+        30, Group.EVENTS, "How long events can be read again, and deliveries of webhooks looked at.", ge=1, le=365
+    )
+
     enable_summarization: bool = _key(
         True, Group.SUMMARIES, "Summarise clusters of old, similar memories, by itself and by hand.", BANK
     )

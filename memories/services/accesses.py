@@ -20,7 +20,8 @@ from django.db.models import OuterRef, Subquery
 
 from banks.access import Access, Actor, system_access
 from banks.models import Vault
-from memories.models import Lookup, Memory, MemoryAccess
+from memories.events import EventType
+from memories.models import Happened, Lookup, Memory, MemoryAccess, record_events
 from memories.models.effective import config_version, remembered_settings
 from memories.rules.vocabulary import AccessPurpose
 from memories.services.tallies import tally_recalls
@@ -199,6 +200,12 @@ def _log(access: Access, notes: Sequence[_Note], ids: set[UUID]) -> None:
         accesses += mine
     insert_rows(lookups)
     insert_rows(accesses)
+    record_events(access.vault_id, *map(_told, (one for one in lookups if one.purpose == AccessPurpose.SEARCH)))
+
+
+def _told(lookup: Lookup) -> Happened:
+    """Listeners hear of a search; what it gave out is in the log, and goes from there when it is erased."""
+    return Happened(EventType.MEMORY_SEARCHED, "lookup", lookup.pk, actor=Actor(lookup.actor_kind, lookup.actor_id, ""))
 
 
 def _accesses(lookup: Lookup, note: _Note) -> list[MemoryAccess]:

@@ -20,8 +20,9 @@ from django.db.models import Field
 from banks.access import Access
 from banks.services.audit import Audited, audit_entry
 from memories.models import Changeset, Memory, Revision
+from memories.rules.happenings import name_of_change
 from memories.services.changesets import Moved
-from memories.services.revising import DuplicateContent, differs, public_name, snapshot, translated
+from memories.services.revising import DuplicateContent, differs, public_name, shared_bank, snapshot, translated
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
@@ -56,7 +57,7 @@ def alter_memories(access: Access, action: str, changeset: Changeset, alteration
         raise translated(error) from error
     moved = [Moved(one.memory.pk, one.memory.version, one.memory.version + 1) for one in changed]
     insert_rows(revisions)
-    _audit(access, action, changeset, moved)
+    insert_rows([audit_entry(access, _done(action, changeset, one)) for one in changed])
     for one in changed:
         one.memory.version += 1
         one.memory.updated_at = at
@@ -86,14 +87,21 @@ def alter_where_possible(
     return moved + more, taken + too
 
 
-def _audit(access: Access, action: str, changeset: Changeset, moved: Sequence[Moved]) -> None:
-    insert_rows(
-        [
-            audit_entry(
-                access, Audited(action, "memory", one.memory_id, one.version_before, one.version_after, changeset.pk)
-            )
-            for one in moved
-        ]
+def _done(action: str, changeset: Changeset, one: Alteration) -> Audited:
+    """What the audit says of it; asked before the row takes its new values."""
+    memory = one.memory
+    bank_id = one.values.get("bank_id", shared_bank(memory)) if shared_bank(memory) else None
+    return Audited(
+        action,
+        "memory",
+        memory.pk,
+        memory.version,
+        memory.version + 1,
+        changeset.pk,
+        event=name_of_change(
+            action, {name: value for name, value in one.values.items() if differs(memory, name, value)}
+        ),
+        bank_id=bank_id,
     )
 
 

@@ -14,8 +14,9 @@ from django.db.models import Count
 
 from banks.access import Access, KeyScope, acting_under, mandate_of
 from banks.services.audit import Audited, record_audit
+from memories.events import EventType
 from memories.jobs import JobKind
-from memories.models import CleanupPlan, CleanupPlanItem, Job, Memory
+from memories.models import CleanupPlan, CleanupPlanItem, Happened, Job, Memory, record_events
 from memories.models.effective import effective_settings
 from memories.rules.cleanup import CleanupRule
 from memories.rules.cleanupplans import BATCH, Chosen, PlanState, Present, Skipped, most_without_asking, why_skip
@@ -85,7 +86,8 @@ def apply_plan(
             plan.changeset = open_changeset(access, ACTION, f"clean-up: {', '.join(plan.rules)}")
         plan.state, plan.job = PlanState.APPLYING.value, _enqueued(access, plan)
         plan.save(update_fields=["state", "job", "changeset"])
-        record_audit(access, Audited("apply_plan", "cleanup_plan", plan.pk, changeset_id=plan.changeset.pk))
+        event, changeset_id = EventType.CLEANUP_STARTED, plan.changeset.pk
+        record_audit(access, Audited("apply_plan", "cleanup_plan", plan.pk, None, None, changeset_id, event))
     return plan
 
 
@@ -210,3 +212,5 @@ def _finish(plan: CleanupPlan) -> None:
     outcomes = plan.chosen.exclude(outcome=ARCHIVED).order_by().values_list("outcome").annotate(n=Count("pk"))
     plan.state, plan.applied_at, plan.skipped = PlanState.APPLIED.value, now(), dict(outcomes)
     plan.save(update_fields=["state", "applied_at", "skipped"])
+    changes = {"changeset_id": str(plan.changeset_id)}
+    record_events(plan.vault_id, Happened(EventType.CLEANUP_APPLIED, "cleanup_plan", plan.pk, changes))

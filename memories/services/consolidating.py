@@ -16,7 +16,7 @@ import structlog
 from django.db import transaction
 
 from banks.access import Access, acting_under
-from banks.services.audit import Audited, record_audit
+from banks.services.audit import record_audit
 from memories.index.indexing import Indexable, units_of
 from memories.models import Changeset, ClusterSummary, Job, Link, Memory
 from memories.rules import limits
@@ -34,6 +34,7 @@ from memories.services.context import WriteContext, allocate_documents
 from memories.services.indexing import expected_state, index_memories
 from memories.services.jobs import finish_job, hold_job, report_progress
 from memories.services.modelcalls import ModelQuestion, ModelUnavailable, ask_model
+from memories.services.revising import added
 from memories.services.unsummarizing import archived_for
 from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
@@ -286,4 +287,4 @@ def _record(access: Access, changeset: Changeset, cluster: _Cluster, summary: Me
         members=len(cluster.members),
         by_model=written.by_model,
     )
-    record_audit(access, Audited(ACTION, "memory", summary.pk, None, summary.version, changeset.pk))
+    record_audit(access, added(ACTION, summary, changeset.pk))

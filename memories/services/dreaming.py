@@ -17,7 +17,8 @@ from django.db import transaction
 from banks.access import Access
 from banks.services.audit import Audited, record_audit
 from memories.calls.guarding import ModelUnavailable
-from memories.models import CoreVersion, Dream, Job, Memory
+from memories.events import EventType
+from memories.models import CoreVersion, Dream, Happened, Job, Memory, record_events
 from memories.rules.consolidation import Change, Consolidated, What, consolidate
 from memories.rules.coretext import Audience, CoreLine, Held
 from memories.rules.dreaming import INSTRUCTIONS, Dreamt, Section, offered, question_about, read_answer
@@ -177,6 +178,8 @@ def _write(access: Access, job: Job, dream: Dream, reading: Reading, result: Con
             done = Audited("dream", "core_document", document.pk, dream.version_before, document.version)
             record_audit(access, done)
         _write_diary(dream, reading, result, is_changed=is_changed)
+        data = {"document_id": str(document.pk), "version": document.version}
+        record_events(access.vault_id, Happened(EventType.MEMORY_DREAMED, "dream", dream.pk, data))
         finish_job(job)
     return sum(change.what is not What.LEFT_OUT for change in result.changes)
 

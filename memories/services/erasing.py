@@ -11,6 +11,7 @@ from django.db.models import Q
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, audit_entry
+from memories.events import EventType
 from memories.models import ErasureReceipt, Link, Memory, Revision
 from memories.rules.vocabulary import ErasureKind
 from memories.services.accesses import forget_accesses
@@ -33,10 +34,11 @@ from memories.services.imports import forget_imports
 from memories.services.notes import forget_notes
 from memories.services.plans import forget_plans
 from memories.services.receipts import ERASED, count_removed, open_receipt, sign_receipt
-from memories.services.revising import locked_memory
+from memories.services.revising import locked_memory, shared_bank
 from memories.services.unsummarizing import forget_summaries, returning_sources, summaries_of
 from memoryhub.lib.bulk import insert_rows
 
+ERASED_EVENT = EventType.MEMORY_ERASED.value
 type Forget = Callable[[Access, Collection[UUID]], int]
 
 #: Everything that may hold a trace of a memory, by the name the receipt counts it under, in the order in which it goes:
@@ -113,14 +115,16 @@ def erase_rows(access: Access, receipt: ErasureReceipt, memory_ids: Collection[U
     """
     rows = Memory.objects.in_vault(access.vault_id).select_for_update()
     doomed = _with_summaries(access, memory_ids)
-    versions = dict(rows.filter(pk__in=doomed).order_by("pk").values_list("pk", "version"))
+    gone = list(rows.filter(pk__in=doomed).order_by("pk").only("pk", "version", "bank_id", "scope"))
+    versions = {row.pk: row.version for row in gone}
+    banks = {row.pk: shared_bank(row) for row in gone}
     if not versions:
         return 0
     removed = {thing: forget(access, list(versions)) for thing, forget in FORGETTING.items()}
     Memory.objects.filter(pk__in=list(versions)).delete()
     insert_rows(
         [
-            audit_entry(access, Audited(ERASED, "memory", pk, version_before=version, changeset_id=receipt.pk))
+            audit_entry(access, Audited(ERASED, "memory", pk, version, None, receipt.pk, ERASED_EVENT, banks[pk]))
             for pk, version in versions.items()
         ]
     )

@@ -13,7 +13,7 @@ from memories.models import ErasureReceipt, Job, Session
 from memories.rules.vocabulary import ErasureKind, JobState
 from memories.search.sessions import find_session
 from memories.services.contention import despite_deadlocks
-from memories.services.forgetting import forget_answers, forget_calls, forget_jobs
+from memories.services.forgetting import forget_answers, forget_calls, forget_events, forget_jobs
 from memories.services.notes import forget_notes
 from memories.services.receipts import count_removed, open_receipt, sign_receipt
 
@@ -50,6 +50,7 @@ def erase_conversation(access: Access, receipt: ErasureReceipt, found: Session) 
     removed |= {thing: forget(access, names) for thing, forget in FORGETTING.items()}
     removed["notes"] = forget_notes(access, [], [session_id])
     forget_jobs(access, [session_id])
+    forget_events(access, [session_id])
     removed["messages"] = session.messages.all().delete()[0]
     session.delete()
     record_audit(access, Audited("erase_session", "session", session_id, changeset_id=receipt.pk))

@@ -18,7 +18,8 @@ from django.db import transaction
 from django.db.models import F
 
 from banks.access import Access, KeyScope
-from memories.models import Job, Message, Session
+from memories.events import EventType
+from memories.models import Happened, Job, Message, Session, record_events
 from memories.rules.facts import Fact, Verdict, draft_of, reason_of, verdict_of
 from memories.rules.renewal import outdated_in
 from memories.search.sessions import get_session
@@ -131,6 +132,9 @@ def _read(access: Access, job: Job, reading: Reading, settings: Mapping[str, Any
             log.warning("fact_refused", session_id=str(reading.session.pk), error=error.code)
         _move_mark(job, reading, len(judged) - len(drafts) + len(failed))
         note_memories(acting, reading.session, reading.messages, zip(drafts, results, strict=True), settings)
+        data = {"through": reading.through}
+        told = Happened(EventType.MEMORY_EXTRACTED, "session", reading.session.pk, data, request_id=job.request_id)
+        record_events(access.vault_id, told)
 
     if drafts:
         write_facts(acting, drafts, move_on)

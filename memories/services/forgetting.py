@@ -20,6 +20,7 @@ from memories.models import (
     ChangesetItem,
     DuplicatePair,
     Embedding,
+    Event,
     IdempotencyRecord,
     Link,
     Memory,
@@ -59,6 +60,12 @@ def forget_answers(access: Access, memory_ids: Collection[UUID]) -> int:
     """Delete kept answers that show one of them."""
     rows = IdempotencyRecord.objects.filter(vault_id=access.vault_id, memory_ids__overlap=list(memory_ids))
     return rows.delete()[0]
+
+
+def forget_events(access: Access, ids: Collection[UUID]) -> int:
+    """Take conversations out of the stream of events; how many events named one. Memories are named by the audit."""
+    told = Event.objects.filter(vault_id=access.vault_id, target_kind="session", target_id__in=ids)
+    return told.update(target_id=None)
 
 
 def forget_revisions(access: Access, memory_ids: Collection[UUID]) -> int:

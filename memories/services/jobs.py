@@ -16,8 +16,9 @@ from django.db.models.functions import Coalesce
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
+from memories.events import EventType
 from memories.jobs import JobKind
-from memories.models import Job, MigrationRecord
+from memories.models import Happened, Job, MigrationRecord, record_events
 from memories.rules.datamigrations import MigrationState
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
 from memories.rules.vocabulary import JobState
@@ -120,6 +121,7 @@ def finish_job(job: Job) -> None:
     whole = Coalesce("total", "done")
     if not held.update(state=JobState.DONE, finished_at=now(), lease_until=None, error="", done=whole):
         raise JobLost
+    _tell(job, EventType.JOB_DONE)
 
 
 def fail_job(job: Job, error: str, *, permanent: bool = False) -> bool:
@@ -135,6 +137,7 @@ def fail_job(job: Job, error: str, *, permanent: bool = False) -> bool:
             _bury(held, error)
             return True
         _put_back(held, now() + retry_after(held.attempts), error)
+        _tell(held, EventType.JOB_FAILED)
     return False
 
 
@@ -181,6 +184,12 @@ def _bury(job: Job, error: str) -> None:
     job.state, job.error = JobState.DEAD.value, error[:ERROR_LENGTH]
     job.finished_at, job.lease_until = now(), None
     job.save(update_fields=["state", "error", "finished_at", "lease_until"])
+    _tell(job, EventType.JOB_DEAD)
+
+
+def _tell(job: Job, event: EventType) -> None:
+    data = {"kind": job.kind, "attempts": job.attempts}
+    record_events(job.vault_id, Happened(event, "job", job.pk, data, request_id=job.request_id))
 
 
 def due_jobs(limit: int = 100) -> list[UUID]:
@@ -230,7 +239,7 @@ def retry_job(access: Access, job_id: str | UUID) -> Job:
         if not ended.update(state=JobState.PENDING, attempts=0, due_at=now(), error="", finished_at=None):
             raise JobNotRetryable
         _revive_migration(job)
-        record_audit(access, Audited("retry_job", "job", job.pk))
+        record_audit(access, Audited("retry_job", "job", job.pk, event=EventType.JOB_RETRIED))
         transaction.on_commit(lambda: kick(job.pk), robust=True)
     return _job(access, job_id)
 
@@ -254,5 +263,5 @@ def cancel_job(access: Access, job_id: str | UUID) -> Job:
         ):
             raise JobNotCancellable
         _note_migration(job, MigrationState.CANCELLED)
-        record_audit(access, Audited("cancel_job", "job", job.pk))
+        record_audit(access, Audited("cancel_job", "job", job.pk, event=EventType.JOB_CANCELLED))
     return _job(access, job_id)

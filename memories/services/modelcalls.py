@@ -13,6 +13,7 @@ from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.calls.asking import ModelAnswer, ModelQuestion, ask_model
 from memories.calls.guarding import ModelUnavailable, clear_guard, guard_rules, state_of
+from memories.events import EventType
 from memories.models import CallGuard, ModelCall
 from memories.rules.guard import mode, retry_at
 from memories.rules.vocabulary import CallResult, GuardedService, GuardMode
@@ -82,7 +83,7 @@ def reset_guard(access: Access) -> list[GuardView]:
     with transaction.atomic():
         for service in GuardedService:
             clear_guard(access, service)
-        record_audit(access, Audited("reset_guard", "guard", None))
+        record_audit(access, Audited("reset_guard", "guard", None, event=EventType.GUARD_RESET))
     return _views(access)
 
 

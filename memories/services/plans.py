@@ -14,6 +14,7 @@ from django.db.models import Count, F, Q, QuerySet, Value
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
+from memories.events import EventType
 from memories.models import CleanupCluster, CleanupExemption, CleanupPlan, CleanupPlanItem, Memory
 from memories.models.effective import effective_settings
 from memories.rules.cleanup import CleanupRule, Thresholds
@@ -84,7 +85,7 @@ def create_plan(access: Access, wish: CleanupWish | None = None) -> CleanupPlan:
         plan.candidates = len(found.verdicts)
         plan.state = PlanState.READY.value
         _count(plan)
-        record_audit(access, Audited("create_plan", "cleanup_plan", plan.pk))
+        record_audit(access, Audited("create_plan", "cleanup_plan", plan.pk, event=EventType.CLEANUP_PLANNED))
     return plan
 
 

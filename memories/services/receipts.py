@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from banks.access import Access, KeyScope
+from banks.access import Access, Actor, KeyScope
 from banks.models import AuditEntry
-from memories.models import ErasureReceipt, Memory
+from memories.events import EventType
+from memories.models import ErasureReceipt, Happened, Memory, record_events
 from memories.rules.vocabulary import ErasureKind
 from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import keyed_hash, same
@@ -18,6 +19,8 @@ from memoryhub.lib.errors import NotFound
 from memoryhub.lib.ids import parse_id
 
 ERASED = "erase_memory"
+#: Everything there was of somebody or of a conversation went.
+_CLEARING = frozenset({ErasureKind.USER, ErasureKind.AGENT, ErasureKind.SESSION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,15 @@ def sign_receipt(access: Access, receipt: ErasureReceipt) -> ErasureReceipt:
     receipt.ids_digest = _digest(erased_ids(access, receipt))
     receipt.signature = _signature(access, receipt)
     receipt.save()
+    if ErasureKind(receipt.kind) in _CLEARING:
+        data = {"kind": receipt.kind}
+        cleared = Happened(EventType.MEMORY_CLEARED, "erasure", receipt.pk, data, _asked_by(receipt), access.request_id)
+        record_events(access.vault_id, cleared)
     return receipt
+
+
+def _asked_by(receipt: ErasureReceipt) -> Actor:
+    return Actor(receipt.actor_kind, receipt.actor_id, "")
 
 
 def erased_ids(access: Access, receipt: ErasureReceipt, limit: int | None = None) -> list[UUID]:

@@ -12,8 +12,11 @@ from django.db import IntegrityError
 
 from banks.access import Access
 from banks.services.audit import Audited, record_audit
+from memories.events import EventType
 from memories.index.indexing import Indexable, units_of
 from memories.models import Memory, Revision
+from memories.rules.happenings import name_of_change
+from memories.rules.vocabulary import Scope
 from memories.services.context import WriteContext, extend_documents
 from memories.services.indexing import index_memories
 from memoryhub.lib.clock import now
@@ -149,7 +152,28 @@ def _keep(access: Access, memory: Memory, kept: Kept, change: Change) -> None:
         actor_id=access.actor.id,
         changeset_id=change.changeset_id,
     )
-    record_audit(access, Audited(change.action, "memory", memory.pk, kept.version, memory.version, change.changeset_id))
+    done = Audited(
+        change.action,
+        "memory",
+        memory.pk,
+        kept.version,
+        memory.version,
+        change.changeset_id,
+        event=name_of_change(change.action, {name: getattr(memory, name) for name in kept.changed}),
+        bank_id=shared_bank(memory),
+    )
+    record_audit(access, done)
+
+
+def added(action: str, memory: Memory, changeset_id: UUID | None = None) -> Audited:
+    """What the audit says of a memory that is new."""
+    event, bank_id = EventType.MEMORY_ADDED, shared_bank(memory)
+    return Audited(action, "memory", memory.pk, None, memory.version, changeset_id, event=event, bank_id=bank_id)
+
+
+def shared_bank(memory: Memory) -> UUID | None:
+    """The bank of a memory that all agents share: what still tells who may hear of it when it is gone."""
+    return UUID(str(memory.bank_id)) if memory.scope == Scope.GLOBAL else None
 
 
 def snapshot(memory: Memory) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from banks.access import KeyScope
 from banks.models import AuditEntry
-from banks.services.audit import Audited, audit_entry
+from banks.services.audit import audit_entry
 from memories.index.indexing import Indexable
 from memories.jobs import JobKind
 from memories.models import DuplicatePair, Memory
@@ -30,7 +30,7 @@ from memories.services.jobs import enqueue_job
 from memories.services.meeting import Met, has_expired, is_live, may_see, meeting
 from memories.services.preparing import Prepared, embed_prepared, prepare
 from memories.services.pruning import prune_memories
-from memories.services.revising import SAID, Change, change_memory, differs
+from memories.services.revising import SAID, Change, added, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire, rewritten_trust
 from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
@@ -252,7 +252,7 @@ class Batch:
         remember_upkeep(self.access.vault_id, self.numbers[0], self.numbers[-1] - self.numbers[0])
 
     def _created(self, memory: Memory) -> AuditEntry:
-        return audit_entry(self.access, Audited("write_memory", "memory", memory.pk, None, memory.version))
+        return audit_entry(self.access, added("write_memory", memory))
 
     def _replay(self, item: Prepared, known: Memory) -> WriteResult | None:
         """The same body again, which is answered without touching anything; None for any other (IDM-03)."""

@@ -15,8 +15,20 @@ from django.db import connection, transaction
 
 from banks.access import Access, KeyScope, acting_under, mandate_of
 from banks.services.audit import Audited, record_audit
+from memories.events import EventType
 from memories.jobs import JobKind
-from memories.models import Changeset, ChangesetItem, CleanupPlan, DuplicatePair, Job, Memory, Revision, VaultImport
+from memories.models import (
+    Changeset,
+    ChangesetItem,
+    CleanupPlan,
+    DuplicatePair,
+    Happened,
+    Job,
+    Memory,
+    Revision,
+    VaultImport,
+    record_events,
+)
 from memories.rules.bulk import REVIEWS
 from memories.rules.cleanupplans import PlanState
 from memories.rules.undoing import AT_ONCE, Refusal, refusal, state_after
@@ -325,7 +337,11 @@ def _settle(changeset: Changeset) -> None:
     if not items.filter(undone_at=None, refused="").exists():
         plans = CleanupPlan.objects.filter(vault_id=changeset.vault_id, changeset=changeset)
         # Also of a plan whose job ended half way: applying it again would be another clean-up, under another number.
-        plans.filter(state__in=[PlanState.APPLIED, PlanState.APPLYING]).update(state=PlanState.UNDONE.value)
+        done = plans.filter(state__in=[PlanState.APPLIED, PlanState.APPLYING])
+        changes = {"changeset_id": str(changeset.pk)}
+        told = [Happened(EventType.CLEANUP_UNDONE, "cleanup_plan", plan.pk, changes) for plan in done]
+        done.update(state=PlanState.UNDONE.value)
+        record_events(changeset.vault_id, *told)
     if changeset.state == ChangesetState.UNDONE:
         DuplicatePair.objects.filter(vault_id=changeset.vault_id, changeset=changeset).update(
             state=PairState.OPEN.value,

@@ -21,6 +21,7 @@ class Kind(StrEnum):
     DENIED = "denied"
     NOT_FOUND = "not_found"
     CONFLICT = "conflict"
+    GONE = "gone"
     PRECONDITION = "precondition"
     TOO_LARGE = "too_large"
     UNSUPPORTED = "unsupported"

@@ -22,7 +22,7 @@ STEPS = {
         "audit_entry record_audit pick_bank conditions narrowed matching head_of semantic_leg "
         "keyword_leg list_few documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
         "understand understand_text terms_condition forget_accesses question_of relatives visible_ids "
-        "reaches_version conditions_then as_they_were open_in_order "
+        "reaches_version conditions_then audible as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
         "alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans retry_failed "
@@ -37,7 +37,8 @@ STEPS = {
     "it erases what a verb has looked up, or counted for a caller who sees the whole vault": (
         "erase_rows erase_everything open_receipt sign_receipt erased_ids subject_hash close_chains forget_vectors "
         "forget_words forget_links forget_pairs forget_answers forget_revisions forget_reasons forget_items "
-        "forget_calls forget_jobs forget_bulk erase_subject policy_of enforce_retention shred_vault destroy_data_keys"
+        "forget_calls forget_jobs forget_events forget_bulk erase_subject policy_of "
+        "enforce_retention shred_vault destroy_data_keys"
     ),
     "it does the hub's own work for the vault of its job": (
         "embed_memories give_up keep_index check_updates compare_embedded settle_unchecked undo_changes "

@@ -108,6 +108,7 @@ ROUTES: dict[str, Route] = {
     "preview_clusters": Route("GET", "/summaries/clusters", KeyScope.CLEANUP_PLAN),
     "list_summaries": Route("GET", "/summaries", READ),
     "summarize_memories": Route("POST", "/summaries", KeyScope.CLEANUP_APPLY),
+    "list_events": Route("GET", "/events?types=memory.*", READ),
     "list_jobs": Route("GET", "/jobs", KeyScope.OPS_READ),
     "get_job": Route("GET", "/jobs/{job}", KeyScope.OPS_READ),
     "cancel_job": Route("POST", "/jobs/{job}/cancel", KeyScope.OPS_WRITE),

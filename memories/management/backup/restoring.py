@@ -31,6 +31,12 @@ _IDENTITIES = """
     SELECT table_name, column_name FROM information_schema.columns
      WHERE table_schema = current_schema() AND is_identity = 'YES'
 """
+#: Columns that draw their numbers from another table's sequence.
+_SHARED = """
+    SELECT table_name, column_name, substring(column_default FROM '''([^'']+)''')
+      FROM information_schema.columns
+     WHERE table_schema = current_schema() AND is_identity = 'NO' AND column_default LIKE 'nextval(%'
+"""
 _CONTINUE = "SELECT setval(pg_get_serial_sequence({}, {}), coalesce(max({}), 0) + 1, false) FROM {}"
 
 
@@ -151,6 +157,13 @@ def _load(archive: zipfile.ZipFile, manifest: Manifest, advance: Told) -> None:
             )
             quoted = sql.Literal(f'"{name}"'), sql.Literal(column), sql.Identifier(column), sql.Identifier(name)
             cursor.execute(following.format(*quoted))
+        cursor.execute(_SHARED)
+        for name, column, sequence in cursor.fetchall():
+            following = sql.SQL(
+                "SELECT setval({}, greatest((SELECT last_value FROM {}), coalesce(max({}), 0) + 1), false) FROM {}"
+            )
+            shared = sql.Literal(sequence), sql.Identifier(sequence), sql.Identifier(column), sql.Identifier(name)
+            cursor.execute(following.format(*shared))
 
 
 def _load_table(archive: zipfile.ZipFile, table: Table) -> None:

@@ -25,6 +25,7 @@ from memories.models import (
     CoreVersion,
     DuplicatePair,
     Embedding,
+    Event,
     ImportChunk,
     Job,
     Memory,
@@ -100,6 +101,7 @@ def fill_operations(vault: Vault, memory: Memory, changeset: Changeset) -> None:
     )
     CleanupPlanItem.objects.create(**here, plan=plan, memory=memory, version=1, cluster=cluster)
     CleanupExemption.objects.create(**here, memory=memory, rule=f"{own}", actor_kind="system")
+    Event.objects.create(**here, event="job.done", actor_kind="system", target_kind="job")
     BulkBatch.objects.create(**here, changeset=changeset, given={})
     brought = VaultImport.objects.create(**here, **done)
     ImportChunk.objects.create(**here, owner=brought, number=own, first_line=1)
