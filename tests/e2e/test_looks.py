@@ -85,6 +85,7 @@ def pages(access: Access) -> list[str]:
     dreams = "summaries/dreams/"
     places += ["summaries/daily/", "summaries/core/", "summaries/core/2/", dreams, f"{dreams}{dream.pk}/"]
     places += ["review/", "review/?source_kind=agent_inferred", "review/duplicates/", "review/contradictions/"]
+    places += ["?period=24h&clock=created", "?period=90d&clock=mentioned&stage=rank"]
     places += ["palette/", "palette/?q=script"]
     places += ["activity/", "activity/model-calls/", "activity/erasures/", "connect/", "memories/none/"]
     return [f"/{place}" for place in places]
