@@ -45,8 +45,8 @@ def semantic_leg(access: Access, rows: Allowed, asked: Nearest, few: Few | None 
     near = _nearest(access, rows, asked)
     found = near.found
     if len(found) < asked.limit and not near.is_all:
-        few = not asked.has_graph or near.share * access.vault.next_doc_no <= FEW
-        found = _filtered(access, rows, asked, _FILTER_FIRST if few else _GRAPH_FILTERED)
+        are_few = not asked.has_graph or near.share * access.vault.next_doc_no <= FEW
+        found = _filtered(access, rows, asked, _FILTER_FIRST if are_few else _GRAPH_FILTERED)
     return _first(found, asked.limit)
 
 
