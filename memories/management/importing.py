@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol
 
 from rich.console import Console
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from uuid import UUID
 
 REFUSALS_SHOWN = 20
+
+
+class Written(Protocol):
+    """A stream a command writes to: its own, or any other."""
+
+    def write(self, text: str, /) -> object:
+        """Take the text."""
 
 
 def bring(vault: str, source: SourceFile, options: ImportOptions, name: str) -> VaultImport:
@@ -51,7 +58,7 @@ def _work_off(job_id: UUID, title: str) -> None:
         run_job(job_id)
 
 
-def tell(found: VaultImport, out: TextIO, err: TextIO) -> None:
+def tell(found: VaultImport, out: Written, err: Written) -> None:
     """What was found or made, what of theirs became what, and what was not taken; exits with 1 when something was not.
 
     Raises FileRefused when the import did not come to its end.

@@ -109,7 +109,7 @@ class Period(StrEnum):
         return {Period.DAY: HOUR, Period.WEEK: 6 * HOUR}.get(self, DAY)
 
     @property
-    def count(self) -> int:
+    def points(self) -> int:
         """How many points there are."""
         return {Period.DAY: 24, Period.WEEK: 28, Period.MONTH: 30, Period.QUARTER: 90}[self]
 
@@ -131,7 +131,7 @@ class Grid:
         """The period that ends with the step ``at`` lies in."""
         midnight = at.astimezone(dt.UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         last = midnight + ((at - midnight) // period.step) * period.step
-        return cls(tuple(last - period.step * back for back in reversed(range(period.count))), period.step)
+        return cls(tuple(last - period.step * back for back in reversed(range(period.points))), period.step)
 
     @property
     def since(self) -> dt.datetime:
@@ -202,7 +202,8 @@ def percentile(cells: Mapping[int, int], share: float) -> float | None:
     for cell in sorted(cells):
         inside = cells[cell]
         if inside and passed + inside >= wanted:
-            return _edge(cell - 1) * (_edge(cell) / _edge(cell - 1)) ** ((wanted - passed) / inside)
+            grown: float = (_edge(cell) / _edge(cell - 1)) ** ((wanted - passed) / inside)
+            return _edge(cell - 1) * grown
         passed += inside
     return _edge(max(cells))
 

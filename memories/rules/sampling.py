@@ -32,7 +32,7 @@ class Sampling:
         """A count judged by the sample, with no more digits than it can tell."""
         if self.is_exact:
             return count
-        unit = 10 ** max(0, len(str(count)) - _DIGITS)
+        unit: int = 10 ** max(0, len(str(count)) - _DIGITS)
         return (count + unit // 2) // unit * unit
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -95,7 +96,7 @@ def read_statistics(access: Access, period: Period, metrics: Collection[Metric])
     """The counts of a period that ends now. Needs ops:read; of banks the caller may not see nothing is counted."""
     access.require(KeyScope.OPS_READ)
     grid = Grid.of(period, now())
-    given = {
+    given: dict[str, Any] = {
         "vault": access.vault_id,
         "span": period.source.value,
         "since": grid.since,
@@ -120,7 +121,7 @@ def read_statistics(access: Access, period: Period, metrics: Collection[Metric])
 def count_in_banks(access: Access) -> dict[UUID, dict[str, int]]:
     """Bank → how many of its memories stand how, now. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    given = {"vault": access.vault_id, "levels": [Metric.STANDING.value], **_reach(access)}
+    given: dict[str, Any] = {"vault": access.vault_id, "levels": [Metric.STANDING.value], **_reach(access)}
     with connection.cursor() as cursor:
         cursor.execute(_LEVELS, given)
         rows = [(Metric(metric), label, bank, int(n)) for metric, label, _, bank, _, n in cursor.fetchall()]

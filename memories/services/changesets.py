@@ -136,7 +136,7 @@ def list_items(
 def count_items(access: Access, changeset: Changeset) -> dict[str, int]:
     """How many of its memories stand as changed, were undone, or were refused by the last undo, by code."""
     rows = items_of(access, changeset).order_by()
-    grouped = rows.values_list("refused", Q(undone_at=None)).annotate(n=Count("pk"))
+    grouped = rows.annotate(stands=Q(undone_at=None)).values_list("refused", "stands").annotate(n=Count("pk"))
     counted: Counter[str] = Counter()
     for refused, stands, count in grouped:
         counted[(refused or "applied") if stands else "undone"] += count

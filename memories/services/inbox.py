@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.db import connection
 
@@ -35,7 +36,7 @@ def read_inbox(access: Access) -> Inbox:
     """Plans that can be applied, jobs, keys that end within 14 days, and the index. Needs ops:read."""
     access.require(KeyScope.OPS_READ)
     days = remembered_settings(access, config_version(access.vault_id))["cleanup_plan_days"]
-    given = {
+    given: dict[str, Any] = {
         "vault": access.vault_id,
         "planned_after": now() - dt.timedelta(days=days),
         "now": now(),
@@ -43,8 +44,9 @@ def read_inbox(access: Access) -> Inbox:
     }
     with connection.cursor() as cursor:
         cursor.execute(_INBOX, given)
-        *found, postgres, pgvector = cursor.fetchone()
-    return Inbox(*found, str(postgres).split(" ", maxsplit=1)[0], str(pgvector))
+        row: tuple[Any, ...] = cursor.fetchone()
+    found = Inbox(*row)
+    return replace(found, postgres=found.postgres.split(" ", maxsplit=1)[0])
 
 
 _INBOX = """

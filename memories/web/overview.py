@@ -130,7 +130,7 @@ def _vitals(inbox: Block[Any], guards: Block[Any]) -> list[Vital | None]:
         (1, block("The model", lambda: model_vitals(_sure(guards)))),
         (1, block("The embedder", lambda: embedder_vitals(_sure(guards)))),
     )
-    return [vital for count, part in parts for vital in (part.value or [None] * count)]
+    return [vital for count, part in parts for vital in (*(part.value or ()), *([] if part.value else [None] * count))]
 
 
 def _plots(access: Access, found: Statistics, here: Address) -> dict[str, Any]:

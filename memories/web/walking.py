@@ -42,7 +42,7 @@ def walk_of(access: Access, memory: Memory, query: QueryDict) -> Walk:
     everything = reverse("memories")
     if LIST not in query or len(query[LIST]) > _LONGEST:
         return Walk(everything)
-    address = address_of(everything, QueryDict(query[LIST]), NAMES)
+    address = address_of(everything, QueryDict(str(query[LIST])), NAMES)
     asked = asked_by(address, list_banks(access, include_hidden=True))
     here = asked.address.without("cursor")
     try:

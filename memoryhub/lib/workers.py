@@ -66,7 +66,7 @@ def view_broker(broker_url: str, seconds: float = 0.25) -> BrokerView:
             found = client.zrangebyscore(_SIGNS, time.time() - SILENT_AFTER, "+inf", withscores=True)
     except (RedisError, OSError):
         return BrokerView(answers=False)
-    signs = [float(score) for _, score in found]  # type: ignore[union-attr]
+    signs = [float(score) for _, score in found]
     return BrokerView(True, len(signs), max(signs, default=None))
 
 

@@ -82,7 +82,7 @@ def read_observations(rows: Any, keys: Mapping[tuple[str, int], str]) -> Iterato
         key = key or f"observation#{number}"
         yield _fact(key, row, {})
         for source in objects_of(row.get("sources")) if isinstance(row, dict) else []:
-            named = (source.get("document_id"), source.get("fact_index")) if isinstance(source, dict) else None
+            named: Any = (source.get("document_id"), source.get("fact_index")) if isinstance(source, dict) else None
             if named in keys:
                 yield Tie(key, keys[named], Relation.DERIVED_FROM)
 

@@ -73,7 +73,7 @@ def test_while_somebody_types_only_words_are_looked_for(browser: Client, access:
     part = browser.get("/palette/", {"q": "cello"}, headers=DIALOG).content.decode()
     assert part.lstrip().startswith('<div id="palette"')
     assert "pause=1" in part, "and when they pause, for meaning too"
-    assert "hx-trigger" not in browser.get("/palette/", {"q": "cello", "pause": 1}, headers=DIALOG).content.decode()
+    assert "hx-trigger" not in browser.get("/palette/?q=cello&pause=1", headers=DIALOG).content.decode()
 
 
 def test_a_choice_comes_back_to_the_page_it_was_made_on(browser: Client, vault: Vault):

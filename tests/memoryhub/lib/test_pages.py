@@ -10,7 +10,7 @@ from memoryhub.lib.errors import HubError, NotFound, Unavailable
 from memoryhub.lib.pages import Failed, part_of
 
 
-def refusing(error: Exception):  # type: ignore[no-untyped-def]
+def refusing(error: Exception):
     def make() -> int:
         raise error
 

@@ -53,7 +53,7 @@ def test_a_bare_list_and_relations_beside_it():
 )
 def test_a_backup_of_openmemory(state: str, archived: bool):
     """Categories and apps are named beside the memories, and so is whose they are."""
-    row = {
+    row: dict[str, Any] = {
         "id": "m1",
         "user_id": "0d0e",
         "app_id": "a1",
