@@ -178,6 +178,55 @@ def environment() -> Environment:
         raise EnvironmentInvalid(_sentence(error)) from None
 
 
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One variable as an operator may see it: never the value of a secret, and who said it."""
+
+    name: str
+    value: str
+    source: Literal["environment", "file", "default"]
+
+
+def configuration() -> list[Variable]:
+    """Every variable the hub reads, with the value that holds; secrets only as set or not set."""
+    env = environment()
+    return [_variable(env, field) for field in Environment.model_fields]
+
+
+def _variable(env: Environment, field: str) -> Variable:
+    value = getattr(env, field)
+    name = str(Environment.model_fields[field].validation_alias or f"MEMORYHUB_{field.upper()}")
+    is_set = field in env.model_fields_set
+    if field in _IN_FILE and not is_set:
+        return Variable(name, "Set, not shown", "file")
+    return Variable(name, _shown(value), "environment" if is_set else "default")
+
+
+#: Kept in ``keys.json`` or a file of their own where the environment does not say them.
+_IN_FILE = {"keys", "secret_key", "pepper"}
+
+
+def _shown(value: object) -> str:
+    match value:
+        case None | "":
+            return "Not set"
+        case SecretStr():
+            return "Set, not shown"
+        case bool():
+            return "Yes" if value else "No"
+        case str() if "://" in value:
+            return _without_password(value)
+        case _:
+            return str(value)
+
+
+def _without_password(address: str) -> str:
+    """An address may carry a name and a password before its host, and more behind its question mark."""
+    scheme, _, rest = address.partition("://")
+    authority, slash, path = rest.partition("?")[0].partition("/")
+    return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path}"
+
+
 @cache
 def secrets() -> Secrets:
     """The secrets, from the environment or else from ``keys.json`` in the data folder.

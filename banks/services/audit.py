@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import Count
+
 from banks.access import Access, KeyScope
 from banks.models import AuditEntry
+
+_CHOSEN_FROM = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +53,34 @@ def record_audit(access: Access, *done: Audited) -> None:
     AuditEntry.objects.bulk_create([audit_entry(access, one) for one in done])
 
 
-def list_audit(access: Access, limit: int = 100, before: int | None = None) -> list[AuditEntry]:
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Whose actions, which, and of which request; None and empty mean any."""
+
+    actor_kind: str = ""
+    actor_id: str = ""
+    action: str = ""
+    request_id: str = ""
+
+
+def list_audit(
+    access: Access, limit: int = 100, before: int | None = None, wanted: AuditFilter = AuditFilter()
+) -> list[AuditEntry]:
     """The newest entries of the vault, older than ``before`` when given. Needs ops:read."""
     access.require(KeyScope.OPS_READ)
-    entries = AuditEntry.objects.filter(vault_id=access.vault_id)
+    named = {name: value for name in AuditFilter.__slots__ if (value := getattr(wanted, name))}
+    entries = AuditEntry.objects.filter(vault_id=access.vault_id, **named)
     if before is not None:
         entries = entries.filter(pk__lt=before)
     return list(entries.order_by("-pk")[:limit])
+
+
+def audit_choices(access: Access) -> list[tuple[str, str, str, int]]:
+    """Actor kind, actor id, action and how often, among the vault's last few thousand entries. Needs ops:read."""
+    access.require(KeyScope.OPS_READ)
+    recent = AuditEntry.objects.filter(vault_id=access.vault_id).order_by("-pk")[:_CHOSEN_FROM]
+    rows = AuditEntry.objects.filter(pk__in=recent.values("pk")).order_by()
+    return list(rows.values_list("actor_kind", "actor_id", "action").annotate(n=Count("pk")))
 
 
 def count_audit_after(access: Access, latest: int, most: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
@@ -12,15 +13,20 @@ from banks.access import KeyScope
 from banks.services.agents import list_agents
 from banks.services.banks import list_banks
 from banks.services.drafts import KeyDraft
-from banks.services.keys import create_key, list_keys, revoke_key, rotate_key
+from banks.services.keys import OVERLAP, create_key, get_key, list_keys, revoke_key, rotate_key
 from banks.web.forms import KeyForm
 from banks.web.keystates import state_of
+from memoryhub.lib.clock import now
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
 if TYPE_CHECKING:
     from django.http import HttpResponse, QueryDict
 
     from banks.web.requests import HubRequest
+
+
+#: How long both secrets work, in hours.
+OVERLAPS = (("0", "Not at all"), ("1", "An hour"), ("24", "A day"), ("168", "A week"))
 
 
 def _form(request: HubRequest, data: QueryDict | None = None) -> KeyForm:
@@ -51,12 +57,21 @@ def keys(request: HubRequest) -> HttpResponse:
     return _page(request, _form(request), {"key": key, "secret": secret})
 
 
+def key(request: HubRequest, key_id: str) -> HttpResponse:
+    """One key: what it may do and did, and the two ways to end it, with what they break."""
+    found = get_key(request.access, key_id)
+    context = {"key": found, "state": state_of(found), "banks": list(found.banks.all()), "overlaps": OVERLAPS}
+    return answer_page(request, "banks/key.html", context)
+
+
 @require_POST
 @sensitive_variables("made", "secret")
 def rotate(request: HubRequest, key_id: str) -> HttpResponse:
-    """A successor; the old secret works for another day."""
-    key, secret = rotate_key(request.access, key_id)
-    return _page(request, _form(request), {"key": key, "secret": secret, "rotated": True})
+    """A successor; the old secret works on for as long as was chosen, a day unless said otherwise."""
+    hours = request.POST.get("overlap", "")
+    overlap = dt.timedelta(hours=int(hours)) if hours in dict(OVERLAPS) else OVERLAP
+    key, secret = rotate_key(request.access, key_id, overlap)
+    return _page(request, _form(request), {"key": key, "secret": secret, "rotated": True, "ends_at": now() + overlap})
 
 
 @require_POST

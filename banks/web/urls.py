@@ -24,6 +24,7 @@ urlpatterns = [
     path("agents/", agents.agents, name="agents"),
     path("agents/<uuid:agent_id>/", agents.agent, name="agent"),
     path("keys/", keys.keys, name="keys"),
+    path("keys/<uuid:key_id>/", keys.key, name="key"),
     path("keys/<uuid:key_id>/rotate/", keys.rotate, name="rotate_key"),
     path("keys/<uuid:key_id>/revoke/", keys.revoke, name="revoke_key"),
     path("connect/", connect.connect, name="connect"),

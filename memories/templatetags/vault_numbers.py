@@ -9,11 +9,14 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from memories.rules.filters import MemoryFilter, Presence, StatusFilter
+from memories.search.callers import NOTHING, BankUse, Doings, doings_of_agents, doings_of_keys, use_of_banks
 from memories.search.facets import Facet, count_facets
 from memories.search.standing import FILTERS, Standing, count_standing
 from memories.services.reviewing import Waiting, count_waiting
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from django.template import Context
 
     from banks.models import Bank
@@ -40,6 +43,36 @@ def waiting_count(context: Context) -> int:
     """How much waits in the review queue; a page that has counted already is not asked again."""
     known = context.get("waiting")
     return known.total if isinstance(known, Waiting) else count_waiting(context["request"].access).total
+
+
+@register.simple_tag(takes_context=True)
+def key_doings(context: Context) -> dict[str, Doings]:
+    """Key id → what it did lately."""
+    return doings_of_keys(context["request"].access)
+
+
+@register.simple_tag(takes_context=True)
+def agent_doings(context: Context) -> dict[str, Doings]:
+    """Agent id → what its keys did lately."""
+    return doings_of_agents(context["request"].access)
+
+
+@register.simple_tag(takes_context=True)
+def bank_use(context: Context) -> dict[UUID, BankUse]:
+    """Bank id → its last write and recall."""
+    return use_of_banks(context["request"].access)
+
+
+@register.filter
+def done_by(doings: dict[str, Doings], who: Bank) -> Doings:
+    """What one key or agent did."""
+    return doings.get(str(who.pk), NOTHING)
+
+
+@register.filter
+def used(uses: dict[UUID, BankUse], bank: Bank) -> BankUse:
+    """How one bank was used."""
+    return uses.get(bank.pk, BankUse())
 
 
 @register.filter

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.text import Truncator
 
-from banks.services.audit import list_audit
+from banks.services.audit import AuditFilter, audit_choices, list_audit
 from memories.search.reading import read_memories
 from memories.web.actors import names_of
-from memories.web.addresses import Address
+from memories.web.addresses import Address, address_of
 from memories.web.choices import Choice
 from memories.web.forms import spoken
 from memories.web.rows import opened
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 PAGE = 50
 TEXT_SHOWN = 60
+FILTERS = ("door", "who", "action", "request")
+#: Who acted tells the door: people come through the browser, keys over REST and MCP, and the hub works by itself.
+DOORS = {"user": "Browser", "key": "REST and MCP", "system": "The hub itself"}
 SAID = {
     "write_memory": ("wrote", "plus"),
     "confirm_memory": ("confirmed", "check"),
@@ -66,6 +69,7 @@ SAID = {
     "dream": ("rewrote", "moon"),
     "restore_core_version": ("went back to an earlier version of", "rotate-ccw"),
     "create_link": ("linked", "link"),
+    "delete_link": ("took a link away between", "link"),
     "create_key": ("issued", "key-round"),
     "rotate_key": ("rotated", "refresh-cw"),
     "revoke_key": ("revoked", "ban"),
@@ -144,14 +148,58 @@ def activity_tabs(here: str) -> list[Choice]:
 
 
 def activity(request: HubRequest) -> HttpResponse:
-    """The audit of this vault, in pages."""
-    before = request.GET.get("before", "")
-    entries = list_audit(request.access, PAGE + 1, int(before) if before.isdecimal() and len(before) < 19 else None)
+    """The audit of this vault, in pages: everybody's, or of one door, caller, action or request."""
+    access, asked = request.access, address_of(request.path, request.GET, FILTERS)
+    before, here = request.GET.get("before", ""), asked.without("before")
+    entries = list_audit(access, PAGE + 1, _place(before), _wanted(here))
     shown = entries[:PAGE]
     context = {
-        "lines": activity_lines(request.access, shown),
+        "lines": activity_lines(access, shown),
         "tabs": activity_tabs("activity"),
-        "older_url": str(Address(request.path).having(before=str(shown[-1].pk))) if len(entries) > PAGE else "",
+        "older_url": str(here.having(before=str(shown[-1].pk))) if len(entries) > PAGE else "",
         "is_first": not before,
+        "newest_url": str(here),
+        "fields": _fields(access, here),
+        "request_id": here.first("request"),
+        "is_filtered": bool(here.values),
     }
     return answer_page(request, "memories/activity.html", context)
+
+
+@dataclass(frozen=True, slots=True)
+class FilterField:
+    """A choice of the form: its name, what it asks, and value, words and whether chosen for each."""
+
+    name: str
+    label: str
+    options: list[tuple[str, str, bool]]
+
+
+def _place(text: str) -> int | None:
+    return int(text) if text.isdecimal() and len(text) < 19 else None
+
+
+def _wanted(here: Address) -> AuditFilter:
+    kind, _, actor = here.first("who").partition(":")
+    return AuditFilter(
+        actor_kind=kind or (here.first("door") if here.first("door") in DOORS else ""),
+        actor_id=actor,
+        action=here.first("action"),
+        request_id=here.first("request"),
+    )
+
+
+def _fields(access: Access, here: Address) -> list[FilterField]:
+    found = audit_choices(access)
+    who = names_of(access, {(kind, actor) for kind, actor, *_ in found})
+    people = sorted({(who((kind, actor)), f"{kind}:{actor}") for kind, actor, *_ in found if actor})
+    actions = sorted({(spoken(action), action) for _, _, action, _ in found})
+    return [
+        FilterField("door", "Door", _options(here.first("door"), [(words, value) for value, words in DOORS.items()])),
+        FilterField("who", "Who", _options(here.first("who"), people)),
+        FilterField("action", "What", _options(here.first("action"), actions)),
+    ]
+
+
+def _options(chosen: str, choices: list[tuple[str, str]]) -> list[tuple[str, str, bool]]:
+    return [("", "Any", not chosen), *((value, words, value == chosen) for words, value in choices)]

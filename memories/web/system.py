@@ -1,23 +1,22 @@
-"""What runs, whether it is well, and every setting with who set it (CFG-02)."""
+"""What runs, whether it is well, how much room it takes, and how the hub was set up."""
 
 from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import django
 from django.conf import settings
 from django.db import connection
 
 from banks.access import ALL_SCOPES, KeyScope
-from memories.rules.layers import DEFAULT, INFO
 from memories.rules.vocabulary import JobState
+from memories.search.sizes import read_sizes
 from memories.services.jobs import count_jobs
-from memories.services.settings import read_settings
-from memories.web.history import in_words
 from memories.web.modelcalls import guard_rows
 from memories.web.rows import State
+from memoryhub.env import configuration
 from memoryhub.lib import broker
 from memoryhub.lib.pages import answer_page
 from memoryhub.providers.base import ProviderError
@@ -33,18 +32,6 @@ WELL, AWAY = State("Answers", "circle-check", "ok"), State("Does not answer", "t
 
 
 @dataclass(frozen=True, slots=True)
-class SettingLine:
-    """One setting with the value that holds."""
-
-    key: str
-    meaning: str
-    value: str
-    source: str
-    is_default: bool
-    planned: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Part:
     """A part the hub is made of, and how it is."""
 
@@ -54,16 +41,18 @@ class Part:
 
 
 def system(request: HubRequest) -> HttpResponse:
-    """Parts, versions, settings."""
+    """Parts and versions, guards, sizes; and for whoever runs the hub, its configuration."""
     request.access.require(KeyScope.OPS_READ)
-    guards = guard_rows(request.access)
+    guards, is_operator = guard_rows(request.access), request.user.is_superuser  # type: ignore[union-attr]
     context = {
         "is_owner": request.access.scopes >= ALL_SCOPES,
+        "is_operator": is_operator,
         "vault": request.access.vault,
         "parts": _parts(request.access),
-        "groups": _groups(request.access),
         "guards": guards,
         "may_reset": request.access.has(KeyScope.OPS_WRITE) and any(row.view.errors or row.is_open for row in guards),
+        "sizes": read_sizes(request.access),
+        "configuration": configuration() if is_operator else [],
     }
     return answer_page(request, "memories/system.html", context)
 
@@ -112,13 +101,3 @@ def _chat_model() -> tuple[str, State]:
     if model is None:
         return "None: nothing is asked of a model", State("Off", "circle-dashed")
     return f"{model.name}, {model.model}", State("Asked when a setting says so", "circle-check", "ok")
-
-
-def _groups(access: Access) -> list[dict[str, Any]]:
-    effective = read_settings(access)
-    groups: dict[str, list[SettingLine]] = {}
-    for key, info in INFO.items():
-        value, source = effective[key]
-        line = SettingLine(key, info.description, in_words(value), source, source == DEFAULT, info.planned)
-        groups.setdefault(info.group.value, []).append(line)
-    return [{"title": title, "lines": lines} for title, lines in groups.items()]

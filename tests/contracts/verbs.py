@@ -35,6 +35,7 @@ from memories.rules.vocabulary import ErasureKind, Relation, Status
 from memories.search import (
     absence,
     accesses,
+    callers,
     coredocument,
     dreams,
     events,
@@ -46,6 +47,7 @@ from memories.search import (
     notes,
     reading,
     recall,
+    sizes,
     standing,
     survey,
 )
@@ -249,6 +251,11 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "count_jobs": lambda who: sum(jobs.count_jobs(who).values()),
     "count_waiting": lambda who: reviewing.count_waiting(who),
     "read_settings": lambda who: settings.read_settings(who),
+    "doings_of_keys": lambda who: callers.doings_of_keys(who),
+    "doings_of_agents": lambda who: callers.doings_of_agents(who),
+    "use_of_banks": lambda who: callers.use_of_banks(who),
+    "audit_choices": lambda who: audit.audit_choices(who),
+    "read_sizes": lambda who: sizes.read_sizes(who),
     "find_call": lambda who: firstcall.find_call(who, now() - dt.timedelta(days=365)),
     "survey_settings": lambda who: settings.survey_settings(who),
     "list_plans": lambda who: plans.list_plans(who),
