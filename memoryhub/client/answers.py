@@ -251,6 +251,25 @@ class Job(Shape):
     error: str = ""
 
 
+class Event(Shape):
+    """Something that happened; ``data`` holds ids and numbers, never content."""
+
+    id: str
+    type: str
+    timestamp: dt.datetime
+    actor: dict[str, Any]
+    request_id: str = ""
+    data: dict[str, Any] = {}
+
+
+class EventPage(Shape):
+    """Events, oldest first; go on with ``after=next``. ``more`` says that there is something to read already."""
+
+    items: list[Event]
+    next: str
+    more: bool
+
+
 class Plan(Shape):
     """A clean-up that was planned; ``count`` and ``plan_hash`` are about what is chosen now."""
 

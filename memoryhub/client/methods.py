@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoryhub.client.calls import memories, operating, sessions, tidying, vault
-from memoryhub.client.verbs import Each, Verb
+from memoryhub.client.verbs import Each, Followed, Verb
 
 
 class Methods:
@@ -95,6 +95,8 @@ class Methods:
     list_settings = Verb(vault.list_settings)
     write_setting = Verb(vault.write_setting)
 
+    list_events = Verb(operating.list_events)
+    every_event = Followed(operating.list_events)
     list_jobs = Verb(operating.list_jobs)
     get_job = Verb(operating.get_job)
     cancel_job = Verb(operating.cancel_job)

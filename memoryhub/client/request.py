@@ -26,9 +26,9 @@ class Call[Answered]:
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
 
-    def after(self, cursor: str) -> Call[Answered]:
+    def after(self, cursor: str, name: str = "cursor") -> Call[Answered]:
         """The same call for the page that begins at ``cursor``."""
-        return replace(self, query={**self.query, "cursor": cursor})
+        return replace(self, query={**self.query, name: cursor})
 
     @property
     def parameters(self) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Self, overload
 
-from memoryhub.client.answers import Page
+from memoryhub.client.answers import Event, EventPage, Page
 from memoryhub.client.request import Call
 
 
@@ -74,6 +74,50 @@ class Each[**Said, Item]:
             return _each(hub, call) if isinstance(hub, Sender) else _each_later(hub, call)
 
         return each
+
+
+class Followed[**Said]:
+    """A method that goes through events: to the last there is, or with ``wait`` on and on as they happen."""
+
+    def __init__(self, call: Callable[Said, Call[EventPage]]) -> None:
+        self.call = call
+        self.__doc__ = call.__doc__
+
+    @overload
+    def __get__(self, hub: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, hub: Sender, owner: type) -> Callable[Said, Iterator[Event]]: ...
+    @overload
+    def __get__(self, hub: AsyncSender, owner: type) -> Callable[Said, AsyncIterator[Event]]: ...
+    def __get__(self, hub: Sender | AsyncSender | None, owner: type) -> Any:
+        if hub is None:
+            return self
+
+        @functools.wraps(self.call)
+        def followed(*args: Said.args, **kwargs: Said.kwargs) -> Any:
+            call = self.call(*args, **kwargs)
+            return _followed(hub, call) if isinstance(hub, Sender) else _followed_later(hub, call)
+
+        return followed
+
+
+def _followed(hub: Sender, call: Call[EventPage]) -> Iterator[Event]:
+    while True:
+        page = hub.send(call)
+        yield from page.items
+        if not page.more and not call.query.get("wait"):
+            return
+        call = call.after(page.next, "after")
+
+
+async def _followed_later(hub: AsyncSender, call: Call[EventPage]) -> AsyncIterator[Event]:
+    while True:
+        page = await hub.send(call)
+        for event in page.items:
+            yield event
+        if not page.more and not call.query.get("wait"):
+            return
+        call = call.after(page.next, "after")
 
 
 def _each[Item](hub: Sender, call: Call[Page[Item]]) -> Iterator[Item]:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from memoryhub.client.answers import Answer, Job, Listing
+from memoryhub.client.answers import Answer, EventPage, Job, Listing
 from memoryhub.client.fields import Id, ImportOptions, RetentionFields
 from memoryhub.client.request import Call, get, post, said, segment
+
+
+def list_events(
+    *, after: str | None = None, types: str | None = None, wait: float | None = None, limit: int | None = None
+) -> Call[EventPage]:
+    """What happened after ``after``; ``types`` such as ``memory.added,job.*``; ``wait`` up to 20 s for the next one."""
+    return get("/events", EventPage, after=after, types=types, wait=wait, limit=limit)
 
 
 def list_jobs(*, state: str | None = None, limit: int | None = None) -> Call[Listing[Job]]:

@@ -89,6 +89,19 @@ def test_a_pager_goes_through_every_page(hub: MemoryHub):
     assert page.facets is not None
 
 
+def test_events_are_followed(hub: MemoryHub):
+    """EVT: to the end, from where one stopped, or waiting for the next."""
+    start = hub.list_events(after="now").next
+    ids = {str(hub.write_memory(f"Buoy {number} is green.", dedup=False).memory.id) for number in range(5)}
+    told = list(hub.every_event(after=start, types="memory.added", limit=2))
+    assert {event.type for event in told} == {"memory.added"}
+    assert {value for event in told for value in event.data.values() if value in ids} == ids
+    assert list(hub.every_event(after=told[-1].id, types="memory.added")) == []
+    hub.write_memory("Buoy 9 is red.")
+    waiting = hub.every_event(after=told[-1].id, types="memory.added", wait=5)
+    assert next(waiting).type == "memory.added"
+
+
 def test_a_conversation_and_the_vault(hub: MemoryHub):
     added = hub.add_messages("monday", [{"role": "human", "content": "I live in Bergen.", "id": "m1"}], user_id="anna")
     assert added.session.user_id == "anna"
