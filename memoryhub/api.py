@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Never, cast
 
 from django.conf import settings
@@ -30,6 +30,8 @@ from ninja.security import APIKeyHeader, HttpBearer
 from banks.access import Access
 from banks.api import router as banks_router
 from memories.api import router as memories_router
+from memories.api.facts import router as facts_router
+from memories.api.mem0 import router as mem0_router
 from memories.services.idempotency import StoredAnswer, with_idempotency
 from memoryhub.admission import READS, WRITES, admit
 from memoryhub.lib import strictjson
@@ -41,7 +43,9 @@ from memoryhub.middleware.faults import answer_fault
 
 LONGEST_IDEMPOTENCY_KEY = 255
 # Verbs that are POST only because their questions are long: they count as reads and are never stored for a replay.
-READING_POSTS = frozenset({"search_memories", "read_memories", "format_for_injection", "explain_absence"})
+READING_POSTS = frozenset(
+    {"search_memories", "read_memories", "format_for_injection", "explain_absence", "mem0_search", "mem0_get_all"}
+)
 # It writes nothing and may ask a language model, which no transaction should wait for.
 PREVIEWS = frozenset({"preview_extraction"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
@@ -78,6 +82,12 @@ class HeaderKey(APIKeyHeader):
     def authenticate(self, request: HttpRequest, key: str | None) -> Access | None:
         """The Access of the key, None without one. Raises Unauthenticated."""
         return _admit(request, key.strip()) if key else None
+
+
+class TokenKey(BearerKey):
+    """``Authorization: Token mh_live_…``, as mem0's client sends it."""
+
+    openapi_scheme = "token"
 
 
 class StrictParser(Parser):
@@ -180,20 +190,6 @@ def _stored(response: HttpResponse) -> StoredAnswer:
     return StoredAnswer(response.status_code, json.loads(response.content), headers)
 
 
-api = HubAPI(
-    title="MemoryHub",
-    version="1.0.0",
-    description="One hub for what AI agents remember. Errors are `application/problem+json`.",
-    urls_namespace="api",
-    auth=[BearerKey(), HeaderKey()],
-    parser=StrictParser(),
-    docs_url=None,
-)
-api.add_decorator(_guarded)
-api.add_router("", memories_router)
-api.add_router("", banks_router)
-
-
 def _answer(request: HttpRequest, exception: Exception) -> HttpResponse:
     answer = answer_fault(request, exception)
     if answer is None:
@@ -230,8 +226,36 @@ _HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     HttpError: _answer_http_error,
     Exception: _leave_to_django,
 }
-for _kind, _handler in _HANDLERS.items():
-    api.add_exception_handler(_kind, _handler)
+
+
+def _framed(namespace: str, auth: Sequence[Callable[..., Any]], **more: Any) -> HubAPI:
+    """A door of this kind: who comes in by ``auth``, refusals as problems."""
+    door = HubAPI(
+        title="MemoryHub",
+        version="1.0.0",
+        description="One hub for what AI agents remember. Errors are `application/problem+json`.",
+        urls_namespace=namespace,
+        auth=auth,
+        parser=StrictParser(),
+        docs_url=None,
+        **more,
+    )
+    for kind, handler in _HANDLERS.items():
+        door.add_exception_handler(kind, handler)
+    return door
+
+
+api = _framed("api", [BearerKey(), HeaderKey()])
+api.add_decorator(_guarded)
+api.add_router("", memories_router)
+api.add_router("", banks_router)
+
+#: The addresses of other programs: their words, the same keys, the same services.
+facts = _framed("facts", [BearerKey(), HeaderKey()], openapi_url=None)
+facts.add_decorator(_guarded)
+facts.add_router("", facts_router)
+mem0 = _framed("mem0", [BearerKey(), TokenKey(), HeaderKey()], openapi_url=None)
+mem0.add_router("", mem0_router)
 
 _DOCS_CSP: dict[str, Any] = {
     **settings.SECURE_CSP,

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, include, path
 
-from memoryhub.api import api, docs
+from memoryhub.api import api, docs, facts, mem0
 from memoryhub.mcp import mcp
 
 # The hub sends no mail and nobody signs up, so all that begins with either is not there.
@@ -26,6 +26,8 @@ accounts = [one if one.name in OFFERED else URLPattern(one.pattern, not_offered,
 urlpatterns = [
     path("api/v1/", api.urls),
     path("api/docs", docs),
+    path("api/", facts.urls),
+    path("compat/mem0/", mem0.urls),
     path("mcp", mcp, name="mcp"),
     path("mcp/banks/<slug:bank>", mcp, name="mcp_bank"),
     path("accounts/", include(accounts)),

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+<<<<<<< HEAD
 from typing import TYPE_CHECKING, Protocol
+=======
+from typing import TYPE_CHECKING
+>>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
 
 from rich.console import Console
 
@@ -23,9 +27,12 @@ from memoryhub.lib.sealing import gate
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from django.core.management.base import BaseCommand, OutputWrapper
+
 REFUSALS_SHOWN = 20
 
 
+<<<<<<< HEAD
 class Written(Protocol):
     """A stream a command writes to: its own, or any other."""
 
@@ -35,6 +42,11 @@ class Written(Protocol):
 
 def bring(vault: str, source: SourceFile, options: ImportOptions, name: str) -> VaultImport:
     """Import the file, or go on with an import of it that stopped; as it stands afterwards. Raises FileRefused."""
+=======
+def bring(command: BaseCommand, vault: str, source: SourceFile, options: ImportOptions) -> None:
+    """Import the file, or go on with an import of it that stopped, and tell how it went. Raises FileRefused."""
+    name = command.__module__.rsplit(".", 1)[-1]
+>>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
     if source.path is None or not source.path.exists():
         raise FileRefused(f"{source.path} cannot be read: there is no such file.")
     with gate.session():
@@ -47,7 +59,7 @@ def bring(vault: str, source: SourceFile, options: ImportOptions, name: str) -> 
                 found = check_import(access, found.pk)
     _work_off(found.job.pk, source.name)
     with gate.session():
-        return get_import(open_vault(vault, name), found.pk)
+        _tell(get_import(open_vault(vault, name), found.pk), command.stdout, command.stderr)
 
 
 def _work_off(job_id: UUID, title: str) -> None:
@@ -58,7 +70,11 @@ def _work_off(job_id: UUID, title: str) -> None:
         run_job(job_id)
 
 
+<<<<<<< HEAD
 def tell(found: VaultImport, out: Written, err: Written) -> None:
+=======
+def _tell(found: VaultImport, out: OutputWrapper, err: OutputWrapper) -> None:
+>>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
     """What was found or made, what of theirs became what, and what was not taken; exits with 1 when something was not.
 
     Raises FileRefused when the import did not come to its end.
@@ -74,7 +90,7 @@ def tell(found: VaultImport, out: Written, err: Written) -> None:
         out.write(f"  {row['there']} → {row['here']}: {row['count']}{lost}\n")
     refused = list(found.refused or [])
     for refusal in refused[:REFUSALS_SHOWN]:
-        err.write(f"  {position(found, refusal['line'])}: {refusal['detail']}\n")
+        err.write(f"  {_position(found, refusal['line'])}: {refusal['detail']}\n")
     if len(refused) > REFUSALS_SHOWN:
         err.write(f"  and {len(refused) - REFUSALS_SHOWN} more\n")
     if found.options["dry_run"]:
@@ -85,7 +101,7 @@ def tell(found: VaultImport, out: Written, err: Written) -> None:
         sys.exit(1)
 
 
-def position(found: VaultImport, line: int) -> str:
+def _position(found: VaultImport, line: int) -> str:
     """Where in the file a line of the import comes from."""
     return f"line {line}" if found.kind == ImportKind.MEMORYHUB else f"record {line - 1}"
 

@@ -228,6 +228,7 @@ class Settings(BaseModel):
     import_document_max_mib: int = _key(
         64, Group.LIMITS, "How large a file of another program may be that has to be read whole, in MiB.", ge=1, le=1024
     )
+    mem0_api: bool = _key(False, Group.WRITING, "Answer under /compat/mem0 as mem0's open-source server does.")
     import_staged_days: int = _key(
         7, Group.LIMITS, "How long the lines of an import wait for a yes before they are dropped.", ge=1, le=365
     )

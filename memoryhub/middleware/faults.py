@@ -1,4 +1,4 @@
-"""What went wrong, told to whoever asked: problem+json under /api, a small page everywhere else.
+"""What went wrong, told to whoever asked: problem+json to programs, a small page everywhere else.
 
 The page is written here, without template or database, because it has to work when the database is away.
 """
@@ -53,7 +53,7 @@ class DatabaseBusy(Unavailable):
 
 def speaks_json(request: HttpRequest) -> bool:
     """Whether the caller of this path is a program that reads problem+json."""
-    return request.path.startswith(("/api/", "/mcp")) and not request.path.startswith("/api/docs")
+    return request.path.startswith(("/api/", "/mcp", "/compat/")) and not request.path.startswith("/api/docs")
 
 
 def as_hub_error(exception: BaseException) -> HubError | None:

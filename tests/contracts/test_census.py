@@ -58,7 +58,8 @@ STEPS = {
         "with_idempotency import_conversations reject_drafts create_bank list_migrations record_accesses "
         "deep_dream restore_core_version "
         "read_statistics count_in_banks read_guard_spells read_inbox tally_writes tally_recalls count_audit_after "
-        "import_vault begin_import forget_imports bring_banks identity_in held_at_once unfinished_import source_digest"
+        "import_vault begin_import forget_imports bring_banks identity_in held_at_once unfinished_import source_digest "
+        "require_mem0 write_turns"
     ),
 }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand
 
-from memories.management.importing import bring, tell
+from memories.management.importing import bring
 from memories.management.operator import only_vault
 from memories.rules.importers.kinds import ImportKind
 from memories.rules.imports import ImportOptions
@@ -48,4 +48,4 @@ class Command(BaseCommand):
             bank=options["bank"],
             namespace=parts or None,
         )
-        tell(bring(options["vault"] or only_vault(), source, wanted, "import"), self.stdout, self.stderr)
+        bring(self, options["vault"] or only_vault(), source, wanted)

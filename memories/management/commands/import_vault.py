@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand
 
-from memories.management.importing import bring, tell
+from memories.management.importing import bring
 from memories.rules.importers.kinds import ImportKind
 from memories.rules.imports import ImportOptions
 from memories.services.sources import SourceFile
@@ -36,4 +36,4 @@ class Command(BaseCommand):
         chosen = ("dry_run", "dedup", "update", "keep_provenance")
         wanted = ImportOptions(**{name: options[name] for name in chosen})
         source = SourceFile(options["file"].name, path=options["file"], kind=ImportKind.MEMORYHUB)
-        tell(bring(options["vault"], source, wanted, "import_vault"), self.stdout, self.stderr)
+        bring(self, options["vault"], source, wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextvars import Context
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,9 @@ pytestmark = pytest.mark.django_db
 
 
 def run(*words: str) -> str:
+    """The command without the session a test has: it opens vaults by itself."""
     said = StringIO()
-    call_command("import", *words, stdout=said)
+    Context().run(call_command, "import", *words, stdout=said, stderr=said)
     return said.getvalue()
 
 
@@ -45,7 +47,7 @@ def test_dry_run_then_import_then_again(access: Access, other_access: Access, tm
 def test_records_not_taken_are_named_and_end_with_one(access: Access, tmp_path: Path):
     path, said = write(tmp_path / "m.json", [{"id": "1", "memory": "Fine"}, {"id": "2"}]), StringIO()
     with pytest.raises(SystemExit) as ended:
-        call_command("import", "mem0", path, stdout=StringIO(), stderr=said)
+        Context().run(call_command, "import", "mem0", path, stdout=StringIO(), stderr=said)
     assert ended.value.code == 1
     assert "record 2: has no text" in said.getvalue()
 

@@ -1,0 +1,178 @@
+"""mem0's REST in front of the hub's services, for programs written for its open-source server or its client.
+
+Each of the seven is at the server's address and at the one mem0's own client asks. Nothing is erased here: DELETE
+archives.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from typing import Any, TypedDict
+from uuid import UUID
+
+from django.http import HttpResponse
+from ninja import Query, Router
+
+from banks.access import Access
+from memories.api.requests import ApiRequest
+from memories.models import Memory
+from memories.rules.mem0words import (
+    EVENTS,
+    AddMemories,
+    Kept,
+    ListMemories,
+    SearchMemories,
+    UpdateMemory,
+    history_of,
+)
+from memories.rules.vocabulary import AccessPurpose
+from memories.search import listing, reading, recall
+from memories.services import editing, lifecycle
+from memories.services.accesses import record_accesses
+from memories.services.compatibility import require_mem0, write_turns
+from memoryhub.lib.answers import json_answer
+from memoryhub.lib.errors import NotFound
+from memoryhub.lib.sealing import opened
+
+router = Router()
+
+
+class Mem0Memory(TypedDict):
+    """A memory as mem0 writes it."""
+
+    id: UUID
+    memory: str | None
+    hash: str
+    metadata: dict[str, Any]
+    categories: list[str]
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    created_at: dt.datetime
+    updated_at: dt.datetime
+
+
+def _allowed(request: ApiRequest) -> Access:
+    require_mem0(request.access)
+    return request.access
+
+
+def _out(memory: Memory) -> Mem0Memory:
+    text = opened(memory, "content")
+    return {
+        "id": memory.pk,
+        "memory": text,
+        "hash": hashlib.md5((text or "").encode(), usedforsecurity=False).hexdigest(),
+        "metadata": memory.extra,
+        "categories": memory.tags,
+        "user_id": memory.user_id,
+        "agent_id": memory.agent_id,
+        "run_id": memory.session_id,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+    }
+
+
+@router.get("/v1/ping/")
+def mem0_ping(request: ApiRequest) -> HttpResponse:
+    """What mem0's client asks before anything else; it does not begin without ids of both."""
+    vault_id = _allowed(request).vault_id
+    return json_answer({"status": "ok", "org_id": vault_id, "project_id": vault_id, "user_email": None})
+
+
+@router.post("/memories")
+@router.post("/v3/memories/add/")
+def mem0_add(request: ApiRequest, body: AddMemories) -> HttpResponse:
+    """Remember what was said; each turn is a memory, and what is here already is not written twice."""
+    access = _allowed(request)
+    told = [
+        {"id": one.memory.pk, "memory": opened(one.memory, "content"), "event": EVENTS.get(one.outcome, "NONE")}
+        for one in write_turns(access, body.drafts())
+    ]
+    return json_answer({"results": told})
+
+
+@router.get("/memories")
+def mem0_list(request: ApiRequest, wanted: Query[ListMemories]) -> HttpResponse:
+    """The memories of a user, an agent or a run, newest first."""
+    return _listed(request, wanted)
+
+
+@router.post("/v3/memories/")
+def mem0_get_all(request: ApiRequest, wanted: ListMemories) -> HttpResponse:
+    """The same, with the ids in ``filters``."""
+    return _listed(request, wanted)
+
+
+def _listed(request: ApiRequest, wanted: ListMemories) -> HttpResponse:
+    page = listing.list_memories(_allowed(request), wanted.wanted(), limit=wanted.most)
+    results = [_out(memory) for memory in page.items]
+    return json_answer({"count": page.total, "next": None, "previous": None, "results": results})
+
+
+@router.post("/search")
+@router.post("/v3/memories/search/")
+def mem0_search(request: ApiRequest, body: SearchMemories) -> HttpResponse:
+    """What answers a question, best first, each with its score."""
+    access, question = _allowed(request), body.question()
+    hits = recall.search_memories(access, question).hits
+    record_accesses(access, [hit.memory.pk for hit in hits], AccessPurpose.SEARCH, question.query)
+    # The same order between 0 and 1, which is where mem0's scores lie.
+    return json_answer({"results": [{**_out(hit.memory), "score": hit.score / (1 + hit.score)} for hit in hits]})
+
+
+@router.get("/memories/{memory_id}")
+@router.get("/v1/memories/{memory_id}/")
+def mem0_get(request: ApiRequest, memory_id: str) -> HttpResponse:
+    """One memory; 404 for one that was deleted, which is archived here."""
+    access = _allowed(request)
+    memory = reading.get_memory(access, memory_id)
+    if memory.archived_at is not None:
+        raise NotFound
+    record_accesses(access, [memory.pk], AccessPurpose.READ)
+    return json_answer(_out(memory))
+
+
+@router.put("/memories/{memory_id}")
+@router.put("/v1/memories/{memory_id}/")
+def mem0_update(request: ApiRequest, memory_id: str, body: UpdateMemory) -> HttpResponse:
+    """Another text, or other metadata."""
+    memory = editing.update_memory(_allowed(request), memory_id, body.changes())
+    return json_answer({"message": "Memory updated successfully!", **_out(memory)})
+
+
+@router.delete("/memories/{memory_id}")
+@router.delete("/v1/memories/{memory_id}/")
+def mem0_delete(request: ApiRequest, memory_id: str) -> HttpResponse:
+    """Archive it: hidden from every answer, and a person can bring it back."""
+    lifecycle.archive_memory(_allowed(request), memory_id, archived=True)
+    return json_answer({"message": "Memory deleted successfully!"})
+
+
+@router.get("/memories/{memory_id}/history")
+@router.get("/v1/memories/{memory_id}/history/")
+def mem0_history(request: ApiRequest, memory_id: str) -> HttpResponse:
+    """What became of it: added, updated, deleted."""
+    access = _allowed(request)
+    memory = reading.get_memory(access, memory_id)
+    revisions = reversed(reading.list_revisions(access, memory))
+    kept = [Kept(one.version, one.changed, opened(one, "before") or {}, one.created_at) for one in revisions]
+    turns = history_of(kept, opened(memory, "content"), memory.created_at)
+    return json_answer(
+        [
+            {
+                "id": f"{memory.pk}:{turn.version}",
+                "memory_id": memory.pk,
+                "old_memory": turn.old,
+                "new_memory": turn.new,
+                "event": turn.event,
+                "created_at": memory.created_at,
+                "updated_at": turn.at,
+                "is_deleted": turn.event == "DELETE",
+                "actor_id": None,
+                "role": memory.role,
+            }
+            for turn in turns
+        ]
+    )
