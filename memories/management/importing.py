@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import sys
-<<<<<<< HEAD
-from typing import TYPE_CHECKING, Protocol
-=======
 from typing import TYPE_CHECKING
->>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
 
 from rich.console import Console
 
@@ -32,21 +28,9 @@ if TYPE_CHECKING:
 REFUSALS_SHOWN = 20
 
 
-<<<<<<< HEAD
-class Written(Protocol):
-    """A stream a command writes to: its own, or any other."""
-
-    def write(self, text: str, /) -> object:
-        """Take the text."""
-
-
-def bring(vault: str, source: SourceFile, options: ImportOptions, name: str) -> VaultImport:
-    """Import the file, or go on with an import of it that stopped; as it stands afterwards. Raises FileRefused."""
-=======
 def bring(command: BaseCommand, vault: str, source: SourceFile, options: ImportOptions) -> None:
     """Import the file, or go on with an import of it that stopped, and tell how it went. Raises FileRefused."""
     name = command.__module__.rsplit(".", 1)[-1]
->>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
     if source.path is None or not source.path.exists():
         raise FileRefused(f"{source.path} cannot be read: there is no such file.")
     with gate.session():
@@ -70,11 +54,7 @@ def _work_off(job_id: UUID, title: str) -> None:
         run_job(job_id)
 
 
-<<<<<<< HEAD
-def tell(found: VaultImport, out: Written, err: Written) -> None:
-=======
 def _tell(found: VaultImport, out: OutputWrapper, err: OutputWrapper) -> None:
->>>>>>> b3898ce (Facts and memory banks in VoxBridge's words, and mem0's seven endpoints for vaults that open them)
     """What was found or made, what of theirs became what, and what was not taken; exits with 1 when something was not.
 
     Raises FileRefused when the import did not come to its end.
