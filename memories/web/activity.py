@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
@@ -70,6 +70,24 @@ SAID = {
     "restore_core_version": ("went back to an earlier version of", "rotate-ccw"),
     "create_link": ("linked", "link"),
     "delete_link": ("took a link away between", "link"),
+    "close_chain": ("closed the gap in a chain of", "link"),
+    "add_messages": ("added messages to", "messages-square"),
+    "flush_session": ("had read at once", "messages-square"),
+    "erase_session": ("erased", "x"),
+    "erase_everything": ("erased everything of", "x"),
+    "export_vault": ("exported", "download"),
+    "export_notes": ("exported the notes of", "download"),
+    "import_vault": ("imported into", "upload"),
+    "start_migration": ("started", "git-branch"),
+    "start_retention": ("had the retention enforced of", "timer"),
+    "enforce_retention": ("archived by retention", "archive"),
+    "prune_memories": ("archived for the limit", "archive"),
+    "reembed_memories": ("re-embedded", "git-branch"),
+    "reindex_memories": ("re-indexed", "git-branch"),
+    "reseal_memories": ("resealed", "key-round"),
+    "rotate_master_key": ("rotated the master key of", "key-round"),
+    "shred_vault": ("shredded", "x"),
+    "retire_agent": ("retired", "bot"),
     "create_key": ("issued", "key-round"),
     "rotate_key": ("rotated", "refresh-cw"),
     "revoke_key": ("revoked", "ban"),
@@ -94,6 +112,12 @@ THING = {
     "changeset": "a changeset",
     "duplicate_pair": "a pair",
     "cleanup_plan": "a clean-up plan",
+    "session": "a conversation",
+    "bank": "a bank",
+    "import": "the vault",
+    "migration": "a move of the data",
+    "setting": "a setting",
+    "erasure": "somebody",
 }
 PAGES = {"memory": "memory", "agent": "agent", "changeset": "changeset", "job": "job", "cleanup_plan": "plan"}
 
@@ -109,6 +133,8 @@ class ActivityLine:
     at: dt.datetime
     url: str
     request_id: str
+    #: How often in a row, for what has no page of its own.
+    times: int = 1
 
 
 def activity_lines(access: Access, entries: list[AuditEntry]) -> list[ActivityLine]:
@@ -117,7 +143,23 @@ def activity_lines(access: Access, entries: list[AuditEntry]) -> list[ActivityLi
     ids = [entry.target_id for entry in entries if entry.target_kind == "memory" and entry.target_id]
     found, _ = read_memories(access, ids) if ids else ([], [])
     texts = {memory.pk: f"“{Truncator(text).chars(TEXT_SHOWN)}”" for memory in found if (text := opened(memory))}
-    return [_line(entry, who((entry.actor_kind, entry.actor_id)), texts) for entry in entries]
+    return _runs([_line(entry, who((entry.actor_kind, entry.actor_id)), texts) for entry in entries])
+
+
+def _said(line: ActivityLine) -> tuple[str, ...]:
+    return (line.who, line.verb, line.thing, line.request_id)
+
+
+def _runs(lines: list[ActivityLine]) -> list[ActivityLine]:
+    """The same said many times in a row is said once, with how often; what can be opened keeps its line."""
+    found: list[ActivityLine] = []
+    for line in lines:
+        before = found[-1] if found else None
+        if before and not line.url and _said(line) == _said(before):
+            found[-1] = replace(before, times=before.times + 1)
+        else:
+            found.append(line)
+    return found
 
 
 def _line(entry: AuditEntry, who: str, texts: Mapping[UUID, str]) -> ActivityLine:
