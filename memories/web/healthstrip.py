@@ -73,9 +73,9 @@ def model_vitals(guards: Sequence[GuardRow]) -> list[Vital]:
     """The guard of the language model."""
     url = f"{reverse('system')}#guards"
     chat = next((row for row in guards if row.view.service is GuardedService.CHAT), None)
-    if get_chat_model() is None:
-        return [Vital("Model guard", State("No model", "circle-dashed"), "Nothing is asked of a model", url)]
     if chat is None or chat.view.mode is GuardMode.CLOSED:
+        if get_chat_model() is None:
+            return [Vital("Model guard", State("No model", "circle-dashed"), "Nothing is asked of a model", url)]
         return [Vital("Model guard", State("Closed", *_OK), "Calls go out", url)]
     words = {GuardMode.OPEN: ("Open", *_BAD), GuardMode.HALF_OPEN: ("Half open", *_WARN)}
     return [Vital("Model guard", State(*words[chat.view.mode]), "Nothing is asked meanwhile", url)]

@@ -17,6 +17,7 @@ from banks.access import KeyScope
 from banks.services.audit import count_audit_after, list_audit
 from banks.services.banks import list_banks
 from memories.rules.rollups import Metric, Period
+from memories.rules.vocabulary import SkipReason
 from memories.search.statistics import read_guard_spells, read_statistics
 from memories.search.timing import WHOLE
 from memories.services.inbox import read_inbox
@@ -89,6 +90,8 @@ def overview(request: HubRequest) -> HttpResponse:
     context |= {
         "vitals": _vitals(inbox, guards),
         "guards": [row for row in guards.value or [] if row.is_open],
+        "held_back": _held_back(found.value),
+        "span": PERIODS[period],
         "may_reset": access.has(KeyScope.OPS_WRITE),
         "tiles": block("The numbers", lambda: tiles(counts.value or {}, found.value, inbox.value, PERIODS[period])),
         "inbox": block("What waits", lambda: inbox_lines(access, _sure(inbox), waiting.value)),
@@ -115,6 +118,11 @@ def news(request: HubRequest) -> HttpResponse:
     latest = int(after) if after.isdecimal() and len(after) < 19 else 0
     context = {"after": latest, "fresh": count_audit_after(request.access, latest, NEWS_MAX), "most": NEWS_MAX}
     return answer_page(request, "memories/news.html", context)
+
+
+def _held_back(found: Statistics | None) -> int | None:
+    """How many calls were not made because a guard was open."""
+    return None if found is None else sum(found.flow(Metric.SKIPPED).get(SkipReason.GUARD_OPEN, ()))
 
 
 def _recent(access: Access) -> dict[str, Any]:

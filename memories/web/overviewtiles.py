@@ -71,7 +71,7 @@ def tiles(
     if found is not None:
         given += _of_period(found, period)
     if inbox is not None:
-        going = "now" if inbox.jobs_waiting else "nothing waits"
+        going = "or running" if inbox.jobs_waiting else "nothing to do"
         given.append(Tile("Jobs waiting", "list-checks", f"{inbox.jobs_waiting:,}", going, reverse("jobs")))
     return given
 
@@ -98,7 +98,7 @@ def _of_period(found: Statistics, period: str) -> list[Tile]:
             "Duplicates",
             "copy",
             percent(100 * same / writes if writes else None),
-            f"of {writes:,} writes",
+            f"of {writes:,} write{'' if writes == 1 else 's'}",
             "#dedup-card",
         ),
         Tile("Model calls", "brain", f"{made:,}", f"{skipped:,} skipped", reverse("model_calls")),

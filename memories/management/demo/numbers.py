@@ -57,7 +57,7 @@ def tell_numbers(access: Access, today: dt.datetime) -> int:
         if n > 0
     ]
     insert_rows(rows)
-    _queues(vault_id, {at for at, *_ in counts if at <= today}, random)
+    _queues(vault_id, {at for at, *_ in counts if at <= today}, today, random)
     _spells(vault_id, midnight, today)
     return len(rows)
 
@@ -118,12 +118,11 @@ def _searches(at: dt.datetime, searches: int, days_ago: int, random: Random) -> 
     return found
 
 
-def _queues(vault_id: UUID, moments: set[dt.datetime], random: Random) -> None:
+def _queues(vault_id: UUID, moments: set[dt.datetime], today: dt.datetime, random: Random) -> None:
     """The most that waited at once: a few on most days, many while the model's service was away."""
     longest: dict[tuple[Span, dt.datetime], int] = {}
     for at in sorted(moments):
-        days_ago = (max(moments) - at).days
-        away = any(abs(days_ago - day) < 1 for day, _, _ in FAILURES)
+        away = any((today.date() - at.date()).days == day for day, _, _ in FAILURES)
         depth = random.randint(6, 9) if away else random.randint(0, 3)
         for span, start in ((Span.HOUR, at), (Span.DAY, at.replace(hour=0))):
             longest[span, start] = max(depth, longest.get((span, start), 0))
