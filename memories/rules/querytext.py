@@ -53,9 +53,18 @@ def _written(part: Part, is_phrase: bool) -> str:
     return f"{sign}{part.field}:{_value(part)}"
 
 
+def condition_text(field: str, value: str, *, negated: bool = False) -> str:
+    """``field:value`` as somebody would write it, quoted where it must be."""
+    return f"{'-' if negated else ''}{field}:{_plainly(value)}"
+
+
 def _value(term: Condition) -> str:
     sign = "" if term.operator in {"=", ".."} else term.operator
-    return sign + (term.value if _PLAIN_VALUE.fullmatch(term.value) else _quoted(term.value))
+    return sign + _plainly(term.value)
+
+
+def _plainly(value: str) -> str:
+    return value if _PLAIN_VALUE.fullmatch(value) else _quoted(value)
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import BooleanField, Case, ExpressionWrapper, F, Func, Q, Value, When
+from django.db.models import BooleanField, Case, F, Func, Q, Value, When
 
 from banks.access import Access
 from memories.rules.sampling import Sampling, sampling_of
@@ -158,8 +158,7 @@ def _base(
         rows = rows.filter(_every(sampling.step, access.vault.next_doc_no))
     columns = {f"v{place}": label.value for place, label in enumerate(labels)}
     passing = {
-        f"p{place}": ExpressionWrapper(reduce(and_, (given[name] for name in names)), BooleanField())
-        for place, names in enumerate(left_out)
+        f"p{place}": _truth(reduce(and_, (given[name] for name in names))) for place, names in enumerate(left_out)
     }
     sql, params = rows.annotate(**columns, **passing).values(*columns, *passing).query.sql_with_params()
     # What is unknown is not passed, as in a filter.
@@ -170,6 +169,11 @@ def _base(
     count = " + ".join(f"{one}::int" for one in failing)
     at_most_one = f" WHERE {count} <= 1" if len(failing) > 1 else ""
     return f"SELECT q.*, CASE {which} ELSE 0 END AS fails FROM ({sql}) q{at_most_one}", list(params)
+
+
+def _truth(condition: Q) -> Any:
+    """Whether it is met, also where nothing can meet it."""
+    return Case(When(condition, then=Value(True)), default=Value(False), output_field=BooleanField())
 
 
 def _every(step: int, last: int) -> Any:

@@ -17,6 +17,7 @@ from django.db import transaction
 from banks.access import Access, KeyScope, acting_under, mandate_of
 from memories.jobs import JobKind
 from memories.models import BulkBatch, Changeset, Job, Link, Memory
+from memories.models.memory import MemoryQuerySet
 from memories.rules.bulk import AT_ONCE, BulkAction, BulkChange, Given, Skip, Subject, change_of
 from memories.rules.vocabulary import ChangesetState, JobState, Relation, Status
 from memories.search.filtering import matching
@@ -139,15 +140,23 @@ def _given(access: Access, wanted: BulkChange) -> Given:
             return Given(wanted.action)
 
 
-def _chosen(access: Access, wanted: BulkChange) -> list[UUID]:
-    """The ids meant, in a fixed order. Raises SelectionChanged unless they are as many as were seen."""
+def count_chosen(access: Access, wanted: BulkChange) -> int:
+    """How many memories the change would be asked of now. Needs memories:read. Raises UnknownBank."""
+    access.require(KeyScope.MEMORIES_READ)
+    return _meant(access, wanted).count()
+
+
+def _meant(access: Access, wanted: BulkChange) -> MemoryQuerySet:
     if wanted.query is not None:
         rows = matching(access, wanted.query)
     else:
         rows = Memory.objects.visible_to(access).filter(pk__in=wanted.ids or [])
-    if wanted.exclude_ids:
-        rows = rows.exclude(pk__in=wanted.exclude_ids)
-    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    return rows.exclude(pk__in=wanted.exclude_ids) if wanted.exclude_ids else rows
+
+
+def _chosen(access: Access, wanted: BulkChange) -> list[UUID]:
+    """The ids meant, in a fixed order. Raises SelectionChanged unless they are as many as were seen."""
+    ids = list(_meant(access, wanted).order_by("pk").values_list("pk", flat=True))
     if wanted.expected_count not in {None, len(ids)}:
         raise SelectionChanged(
             f"{len(ids):,} memories match now, not {wanted.expected_count:,}; look at them again.",

@@ -23,7 +23,7 @@ MANY = (
     *("source_kind", "confidence"),
 )
 ONE = ("q", "status", "archived", "min_importance", "created_after", "created_before")
-OWN = ("age", "sort", "limit", "cursor")
+OWN = ("age", "sort", "limit", "cursor", "columns", "view", "more")
 NAMES = (*MANY, *ONE, *OWN)
 SIZES = (25, 50, 100)
 SORTS = {
@@ -78,11 +78,17 @@ def asked_by(address: Address, banks: Sequence[Bank]) -> Asked:
     return Asked(
         address=address,
         wanted=wanted,
-        sort=Sort(address.first("sort")) if address.first("sort") in set(Sort) else Sort.NEWEST,
+        sort=asked_sort(address),
         limit=int(limit) if limit in {str(size) for size in SIZES} else SIZES[0],
         cursor=address.first("cursor") or None,
         left_out=left_out,
     )
+
+
+def asked_sort(address: Address) -> Sort:
+    """The order the address asks for, the newest first where it asks for none."""
+    said = address.first("sort")
+    return Sort(said) if said in set(Sort) else Sort.NEWEST
 
 
 def _named(address: Address, known: Mapping[str, str]) -> dict[str, Any]:

@@ -4,30 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 
 from banks.access import KeyScope
 from banks.services.banks import list_banks
-from memories.search.facets import Facet
-from memories.search.listing import list_memories
-from memories.search.survey import survey_memories
+from memories.search.listing import Order, browse_memories
+from memories.search.survey import Surveyed
 from memories.web.addresses import Address, address_of
 from memories.web.asking import NAMES, Asked, asked_by, spans_of_ages
 from memories.web.bulk import bulk_form
-from memories.web.choices import Choice, Offered, bank_tabs, chips_of, facet_groups, orders_of, sizes_of
+from memories.web.choices import (
+    Chip,
+    Choice,
+    Offered,
+    bank_tabs,
+    chips_of,
+    counted_for,
+    facet_groups,
+    orders_of,
+    sizes_of,
+)
+from memories.web.columns import columns_of, heads_of, offers_of
+from memories.web.emptiness import blame
 from memories.web.querychips import ShownMistake, shown_mistakes
-from memories.web.rows import MemoryRow, row_of
+from memories.web.rows import LIST, MemoryRow, Shown, rows_of
 from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 
 if TYPE_CHECKING:
     from banks.access import Access
-    from memories.search.listing import MemoryPage
+    from memories.search.listing import Browsed
     from memories.web.bulk import BulkForm
     from memories.web.choices import Group
+    from memories.web.columns import Column, Offer
+    from memories.web.emptiness import Blame
     from memories.web.requests import HubRequest
-
-COUNTED = (Facet.BANK, Facet.TYPE, Facet.CATEGORY, Facet.AGENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +51,7 @@ class ListPage:
     total: int
     tabs: list[Choice]
     groups: list[Group]
-    chips: list[Choice]
+    chips: list[Chip]
     mistakes: list[ShownMistake]
     orders: list[Choice]
     sizes: list[Choice]
@@ -48,6 +60,11 @@ class ListPage:
     may_write: bool
     bulk: BulkForm | None
     is_first_run: bool
+    heads: list[Column]
+    offers: list[Offer]
+    blamed: list[Blame]
+    #: Whether the counts beside the list could not be made.
+    is_uncounted: bool
 
     @property
     def count_text(self) -> str:
@@ -105,6 +122,22 @@ class ListPage:
         return str(self.asked.address.without("cursor").having(status="any", archived="any"))
 
     @property
+    def more_url(self) -> str:
+        """The same with more labels to filter by; empty where they are there."""
+        return "" if self.asked.address.first("more") else str(self.asked.address.having(more="1"))
+
+    @property
+    def told(self) -> str:
+        """This list, to go along in the addresses of its rows."""
+        here = self.asked.address.without("cursor").values
+        return f"?{urlencode({LIST: urlencode(here)})}" if here else ""
+
+    @property
+    def width(self) -> int:
+        """How many cells a row has."""
+        return len(self.heads) + 2 + bool(self.bulk)
+
+    @property
     def only_bank(self) -> str:
         """The one bank looked at, for a new memory."""
         banks = self.asked.address.all("bank")
@@ -122,13 +155,15 @@ def list_page(request: HubRequest) -> ListPage:
     access = request.access
     banks = list_banks(access, include_hidden=True)
     asked = asked_by(address_of(request.path, request.GET, NAMES), banks)
-    page = _page(access, asked)
-    offered = Offered(banks, survey_memories(access, asked.wanted, COUNTED, spans_of_ages()))
-    agents = {str(value.value): value.label for value in offered.facets[Facet.AGENT]}
+    found = _browsed(access, asked)
+    page, offered = found.page, Offered(banks, found.survey)
     chips = chips_of(asked, offered)
+    shown = columns_of(request, asked.address)
+    stands = any(found.survey.standing.values()) if found.survey else True
+    is_empty = not page.items and not page.total
     return ListPage(
         asked=asked,
-        rows=[row_of(memory, agents, access) for memory in page.items],
+        rows=rows_of(access, page.items, found.asked.names.agents, Shown(shown, asked.address)),
         total=page.total,
         tabs=bank_tabs(asked, offered),
         groups=facet_groups(asked, offered),
@@ -140,16 +175,21 @@ def list_page(request: HubRequest) -> ListPage:
         next_url=_at(asked, page.next_cursor),
         may_write=access.has(KeyScope.MEMORIES_WRITE),
         bulk=bulk_form(access, asked.address, banks),
-        is_first_run=page.total == 0 and not chips and not any(offered.survey.standing.values()),
+        is_first_run=is_empty and not chips and not stands,
+        heads=heads_of(shown, asked.address),
+        offers=offers_of(shown),
+        blamed=blame(access, asked.address.without("cursor"), found.asked.parted, chips) if is_empty else [],
+        is_uncounted=found.survey is None,
     )
 
 
-def _page(access: Access, asked: Asked) -> MemoryPage:
+def _browsed(access: Access, asked: Asked) -> Browsed:
     """The page at the cursor; the first one where the cursor belongs to another list or another day."""
+    what = Surveyed(counted_for(asked), spans_of_ages())
     try:
-        return list_memories(access, asked.wanted, asked.sort, asked.limit, asked.cursor)
+        return browse_memories(access, asked.wanted, Order(asked.sort, asked.limit, asked.cursor), what)
     except (CursorInvalid, CursorMismatch):
-        return list_memories(access, asked.wanted, asked.sort, asked.limit)
+        return browse_memories(access, asked.wanted, Order(asked.sort, asked.limit), what)
 
 
 def _at(asked: Asked, cursor: str | None) -> str:

@@ -12,14 +12,17 @@ from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
 from banks.services.banks import list_banks
-from memories.rules.bulk import NEEDED, BulkAction, BulkChange, Skip
+from memories.rules.bulk import AT_ONCE, NEEDED, BulkAction, BulkChange, Skip
 from memories.rules.vocabulary import MemoryCategory
-from memories.services.bulk import bulk_change
+from memories.search.listing import list_memories
+from memories.services.bulk import SelectionChanged, bulk_change, count_chosen
+from memories.web.actors import agent_names
 from memories.web.addresses import address_of
 from memories.web.asking import NAMES, asked_by
 from memories.web.forms import parted, spoken
+from memories.web.rows import row_of
 from memoryhub.lib.errors import Invalid
-from memoryhub.lib.pages import SeeOther, safe_next, say
+from memoryhub.lib.pages import SeeOther, answer_page, safe_next, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +72,10 @@ LEFT: Mapping[Skip, str] = {
 NO_CATEGORY = "none"
 CATEGORIES = [(NO_CATEGORY, "No category"), *((one.value, spoken(one.value)) for one in MemoryCategory)]
 DIGITS = 10
-NOT_FILTERS = frozenset({"sort", "limit", "cursor"})
+#: So many of all that match are shown beside the second question.
+SHOWN = 5
+_NOT_SENT_AGAIN = frozenset({"csrfmiddlewaretoken", "expected_count", "sure"})
+NOT_FILTERS = frozenset({"sort", "limit", "cursor", "columns", "view", "more"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +96,22 @@ def bulk_form(access: Access, here: Address, banks: Iterable[Bank]) -> BulkForm 
     return BulkForm(actions, names, kept, CATEGORIES) if actions else None
 
 
+def may_change(access: Access) -> bool:
+    """Whether this person may do anything to several memories."""
+    return any(access.has(scope) for _, scope in ACTIONS.values())
+
+
 @require_POST
 def bulk(request: HubRequest) -> HttpResponse:
-    """Do it, say what happened, and return to the list."""
+    """Do it, say what happened, and return to the list. All that match are asked about once more, with their number."""
     back = safe_next(request, reverse("memories"))
-    report = bulk_change(request.access, _wanted(request.access, request.POST))
+    wanted = _wanted(request.access, request.POST)
+    if wanted.query is not None and "sure" not in request.POST:
+        return _asked_again(request, wanted, back)
+    try:
+        report = bulk_change(request.access, wanted)
+    except SelectionChanged:
+        return _asked_again(request, wanted, back)
     if report.job:
         say(request, "The change is being made in the background; undo it from its changeset once it is done.")
         return SeeOther(reverse("job", args=[report.job.pk]))
@@ -103,6 +120,44 @@ def bulk(request: HubRequest) -> HttpResponse:
         undo = f"{reverse('undo_changeset', args=[report.changeset.pk])}?{urlencode({'next': back})}"
     say(request, outcome(BulkAction(request.POST["action"]), report), undo=undo)
     return SeeOther(back)
+
+
+def _asked_again(request: HubRequest, wanted: BulkChange, back: str) -> HttpResponse:
+    """The second question: how many there are now, what would be done, and the first few of them."""
+    assert wanted.query is not None
+    page = list_memories(request.access, wanted.query, limit=SHOWN)
+    left_out = set(wanted.exclude_ids)
+    count = count_chosen(request.access, wanted)
+    kept = [(name, value) for name, values in request.POST.lists() for value in values]
+    agents = agent_names(request.access)
+    context = {
+        "does": ACTIONS[wanted.action][0].lower(),
+        "with": _parameter_said(wanted),
+        "count": count,
+        "seen": wanted.expected_count,
+        "drifted": count != wanted.expected_count,
+        "left_out": len(left_out),
+        "kept": [(name, value) for name, value in kept if name not in _NOT_SENT_AGAIN],
+        "rows": [row_of(one, agents) for one in page.items if one.pk not in left_out],
+        "is_job": count > AT_ONCE,
+        "back": back,
+    }
+    status = 409 if "sure" in request.POST else 200
+    return answer_page(request, "memories/bulk_confirm.html", context, status=status)
+
+
+def _parameter_said(wanted: BulkChange) -> str:
+    match wanted.action:
+        case BulkAction.MOVE_BANK:
+            return wanted.bank or ""
+        case BulkAction.ADD_TAGS | BulkAction.REMOVE_TAGS:
+            return ", ".join(wanted.tags or [])
+        case BulkAction.SET_IMPORTANCE:
+            return str(wanted.importance)
+        case BulkAction.SET_CATEGORY:
+            return spoken(wanted.category.value) if wanted.category else "none"
+        case _:
+            return ""
 
 
 def outcome(action: BulkAction, report: BulkReport) -> str:
@@ -126,7 +181,9 @@ def _wanted(access: Access, sent: QueryDict) -> BulkChange:
         asked = asked_by(here, list_banks(access, include_hidden=True))
         if asked.left_out:
             raise Invalid(f"Not understood: {', '.join(asked.left_out)}. Nothing was changed; look at the list again.")
-        data |= {"query": asked.wanted, "expected_count": _number(sent.get("expected_count", ""))}
+        excluded = sent.getlist("exclude_id")
+        seen = _number(sent.get("expected_count", ""))
+        data |= {"query": asked.wanted, "expected_count": seen, "exclude_ids": excluded}
     elif sent.getlist("id"):
         data["ids"] = sent.getlist("id")
     else:

@@ -113,7 +113,19 @@ class EditForm(MemoryForm):
     def changes(self) -> dict[str, Any]:
         """Only what differs from what the form began with."""
         body = self.body(set(self.changed_data) - {"version", "reason"})
-        return {**body, "reason": self.cleaned_data["reason"]} if body else {}
+        return {**body, "reason": self.cleaned_data.get("reason", "")} if body else {}
+
+
+class RowForm(EditForm):
+    """What can be changed without leaving the list."""
+
+    SHOWN = ("content", "bank", "tags", "version")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in [name for name in self.fields if name not in self.SHOWN]:
+            del self.fields[name]
+        self.fields["content"].widget.attrs["rows"] = 3
 
 
 def initial_of(memory: Memory, text: str) -> dict[str, Any]:

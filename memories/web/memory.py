@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -13,19 +15,21 @@ from memories.rules.vocabulary import Outcome
 from memories.search.reading import get_memory
 from memories.services.editing import update_memory
 from memories.services.writing import write_memory
-from memories.web.editing import as_typed, conflict_with
+from memories.web.editing import as_typed, based_on, conflict_with
 from memories.web.forms import EditForm, MemoryForm, initial_of
 from memories.web.memorypage import Editing, memory_page
-from memories.web.rows import opened
+from memories.web.rows import LIST, opened
 from memoryhub.lib.errors import StaleVersion
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from django.http import HttpResponse
+    from django.http import HttpResponse, QueryDict
 
+    from banks.access import Access
     from memories.models import Memory
+    from memories.web.editing import EditConflict
     from memories.web.requests import HubRequest
 
 SAID = {
@@ -55,29 +59,59 @@ def new_memory(request: HubRequest) -> HttpResponse:
 
 
 def edit_memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
-    """The form in place of the text. A stale one shows both versions and loses nothing."""
+    """The form in place of the text. A stale one shows what both made of it and loses nothing."""
     request.access.require(KeyScope.MEMORIES_WRITE)
-    found = get_memory(request.access, memory_id)
-    banks = list_banks(request.access, include_hidden=True)
-    form = EditForm(request.POST or None, banks=banks, initial=initial_of(found, opened(found) or ""))
-    conflict, status = None, 422 if form.errors else 200
+    page = f"{reverse('memory', args=[memory_id])}{list_of(request)}"
+    edited = edit(request.access, memory_id, EditForm, request.POST or None)
+    if edited.saved:
+        _say_saved(request, memory_id, edited.found.version, edited.saved.version)
+        return SeeOther(page)
+    shown = memory_page(request.access, edited.found, request.GET, Editing(edited.form, edited.conflict))
+    context = {"page": shown, "list": list_of(request)}
+    return answer_page(request, "memories/memory.html", context, part="memory", status=edited.status)
+
+
+def list_of(request: HubRequest) -> str:
+    """The list somebody came from, to go along in addresses."""
+    return f"?{urlencode({LIST: request.GET[LIST]})}" if LIST in request.GET else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """What became of a form: ``saved``, or to be shown again with its mistakes, or with a conflict."""
+
+    found: Memory
+    form: EditForm
+    saved: Memory | None = None
+    conflict: EditConflict | None = None
+
+    @property
+    def status(self) -> int:
+        """What the page that shows the form again answers with."""
+        if self.conflict:
+            return 412
+        return 422 if self.form.errors else 200
+
+
+def edit(access: Access, memory_id: UUID, kind: type[EditForm], sent: QueryDict | None) -> Edited:
+    """Open a memory's form, or save what was sent with it. Raises NotFound."""
+    found = get_memory(access, memory_id)
+    banks = list_banks(access, include_hidden=True)
+    form = kind(sent, banks=banks, initial=initial_of(found, opened(found) or ""))
     try:
-        if saved := submitted(form, lambda: _save(request, memory_id, form)):
-            _say_saved(request, memory_id, found.version, saved.version)
-            return SeeOther(reverse("memory", args=[memory_id]))
+        return Edited(found, form, submitted(form, lambda: _save(access, memory_id, form)))
     except StaleVersion:
-        found = get_memory(request.access, memory_id)
-        conflict, status = conflict_with(found, form, banks), 412
-        form = as_typed(form, found, banks)
-    page = memory_page(request.access, found, request.GET, Editing(form, conflict))
-    return answer_page(request, "memories/memory.html", {"page": page}, part="memory", status=status)
+        found = get_memory(access, memory_id)
+        base = based_on(access, found, form, banks)
+        again = as_typed(form, found, banks, base)
+        return Edited(found, again, conflict=conflict_with(found, form, banks, base))
 
 
-def _save(request: HubRequest, memory_id: UUID, form: EditForm) -> Memory:
+def _save(access: Access, memory_id: UUID, form: EditForm) -> Memory:
     body = form.changes()
     if not body:
-        return get_memory(request.access, memory_id)
-    return update_memory(request.access, memory_id, MemoryChanges.parse(body), form.cleaned_data["version"])
+        return get_memory(access, memory_id)
+    return update_memory(access, memory_id, MemoryChanges.parse(body), form.cleaned_data["version"])
 
 
 def _say_saved(request: HubRequest, memory_id: UUID, before: int, after: int) -> None:

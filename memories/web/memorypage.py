@@ -18,7 +18,7 @@ from memories.web.accesslog import AccessLog, access_log_of, read_log
 from memories.web.actors import people_of
 from memories.web.changewords import spoken_reason
 from memories.web.connections import Connections, connections_of
-from memories.web.history import ChangeLine, Label, history_of
+from memories.web.history import ChangeLine, history_of
 from memories.web.origins import Origin, origin_of
 from memories.web.rows import NOT_INDEXED, State, opened, state_of, toggle_of
 from memories.web.versions import Versions, versions_of
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from banks.access import Access
     from memories.models import Memory
+    from memories.web.editing import EditConflict
     from memories.web.forms import EditForm
-    from memories.web.worddiff import Piece
 
 LONG_TEXT = 600
 #: What the hub writes where nobody said why.
@@ -85,14 +85,6 @@ class Notice:
     tone: str = ""
     url: str = ""
     link: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EditConflict:
-    """What somebody else saved in the meantime, against what was typed here."""
-
-    pieces: list[Piece]
-    labels: list[Label]
 
 
 @dataclass(frozen=True, slots=True)

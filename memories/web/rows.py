@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -14,13 +15,19 @@ from memoryhub.lib.crypto import CryptoError
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Iterable, Mapping
     from uuid import UUID
 
     from banks.access import Access
     from banks.models import Bank
     from memories.models import Memory
+    from memories.web.addresses import Address
 
 TAGS_SHOWN = 4
+#: The list's own query in the address of a memory, for the way back.
+LIST = "list"
+#: What the line under the text says already, unless it has a column of its own.
+UNDER_THE_TEXT = ("bank", "type", "agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +124,39 @@ class MemoryRow:
     superseded: bool
     state: State
     buttons: list[Toggle]
+    #: The memory itself, for the columns somebody chose.
+    memory: Memory
+    columns: tuple[str, ...] = ()
+    edit_url: str = ""
+
+    @property
+    def under(self) -> frozenset[str]:
+        """What the line under the text says: what has no column of its own."""
+        return frozenset(UNDER_THE_TEXT) - frozenset(self.columns)
 
 
-def row_of(memory: Memory, agents: dict[str, str], access: Access | None = None) -> MemoryRow:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How a list shows its rows: its columns, and its address, which the page of a memory leads back to."""
+
+    columns: tuple[str, ...]
+    address: Address
+
+
+def rows_of(access: Access, memories: Iterable[Memory], agents: Mapping[str, str], shown: Shown) -> list[MemoryRow]:
+    """The lines of the list."""
+    here = shown.address.without("cursor").values
+    told = f"?{urlencode({LIST: urlencode(here)})}" if here else ""
+    may_edit = access.has(KeyScope.MEMORIES_WRITE)
+    found = []
+    for memory in memories:
+        row = row_of(memory, agents, access)
+        edit_url = reverse("edit_row", args=[memory.pk]) if may_edit and memory.status != Status.DISCARD else ""
+        found.append(replace(row, url=row.url + told, columns=shown.columns, edit_url=edit_url))
+    return found
+
+
+def row_of(memory: Memory, agents: Mapping[str, str], access: Access | None = None) -> MemoryRow:
     """``agents`` names the agents by id; an id of somebody else's making is shown as it is. No access, no buttons."""
     return MemoryRow(
         id=memory.pk,
@@ -135,4 +172,5 @@ def row_of(memory: Memory, agents: dict[str, str], access: Access | None = None)
         superseded=memory.superseded_by_id is not None,
         state=state_of(memory),
         buttons=buttons_of(memory, access) if access else [],
+        memory=memory,
     )

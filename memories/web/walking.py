@@ -13,6 +13,7 @@ from banks.services.banks import list_banks
 from memories.search.besides import find_besides
 from memories.web.addresses import address_of
 from memories.web.asking import NAMES, asked_by
+from memories.web.rows import LIST
 from memoryhub.lib.errors import Invalid
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from banks.access import Access
     from memories.models import Memory
 
-#: The name of the list's own query in the address of a memory.
-LIST = "list"
 _LONGEST = 2_000
 
 

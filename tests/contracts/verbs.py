@@ -26,7 +26,7 @@ from memories.models import (
     Session,
     VaultImport,
 )
-from memories.rules.bulk import BulkChange
+from memories.rules.bulk import BulkAction, BulkChange
 from memories.rules.cleanupwishes import CleanupWish, PlanChoice
 from memories.rules.drafts import MemoryChanges, Resolution
 from memories.rules.filters import AbsenceQuery, ContextQuery, MemoryFilter, Presence, SearchQuery, StatusFilter
@@ -230,6 +230,9 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "list_summaries": lambda who: written.list_summaries(who).items,
     "browse_memories": lambda who: listing.browse_memories(
         who, EVERYTHING, listing.Order(limit=200), survey.Surveyed(LABELS, {})
+    ),
+    "count_chosen": lambda who: bulk.count_chosen(
+        who, BulkChange(action=BulkAction.ARCHIVE, query=EVERYTHING, expected_count=0)
     ),
     "survey_memories": lambda who: survey.survey_memories(who, EVERYTHING, LABELS, {}),
 }

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from html import unescape
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from banks.access import Access
 from memories.models import Memory
 from memories.rules.vocabulary import Status
+from memories.search import listing
 from memories.services.lifecycle import archive_memory
 from tests.factories import remember
 
 pytestmark = pytest.mark.django_db
 LIST = "/memories/"
-MOST_QUERIES = 17
+MOST_QUERIES = 15
 
 
 def page(client: Client, address: str = LIST, **headers: str) -> str:
@@ -127,7 +129,7 @@ def test_pages_lead_forth_and_back_without_losing_anything(browser: Client, acce
     address = f"{LIST}?limit=25&q=gardens"
     while address:
         html = page(browser, address)
-        seen += re.findall(r'<td class="what">\s*<a href="/memories/([^/]+)/"', html)
+        seen += re.findall(r'<td class="what">\s*<a href="/memories/([^/]+)/[?"]', html)
         last, address = address, links(html).get("Next", "")
     assert sorted(seen) == sorted(written)
     html = page(browser, links(page(browser, last))["Previous"])
@@ -190,7 +192,7 @@ def test_twice_as_many_rows_cost_no_more_queries(browser: Client, access: Access
         remember(access, f"Sentence {number}.", bank="Work", agent_id="robot", tags=["a"])
     assert [cost(address) for address in addresses] == few
     assert max(few[:2]) <= MOST_QUERIES, few
-    assert few[2] <= MOST_QUERIES + 2, few
+    assert few[2] <= MOST_QUERIES, few
 
 
 def test_an_empty_vault_says_how_to_begin(browser: Client, vault: object):
@@ -205,3 +207,79 @@ def test_discarded_memories_show_only_where_asked(browser: Client, access: Acces
     Memory.objects.filter(pk=memory.pk).update(status=Status.DISCARD)
     assert "Rejected in review." not in page(browser, f"{LIST}?status=draft")
     assert "Rejected in review." in page(browser, f"{LIST}?status=discard")
+
+
+def test_a_value_can_be_left_out_and_stays_to_be_seen(browser: Client, access: Access):
+    remember(access, "A fact of work.", type="fact")
+    remember(access, "A task at home.", type="task")
+    out = page(browser, links(page(browser))["− Leave out Fact"])
+    assert "A fact of work." not in out
+    assert "A task at home." in out
+    assert count_at(out, "Task") == 1
+    assert "Do not leave out Fact" in out
+    assert re.search(r"Left out: </span>Fact</span><span class=\"count\">1<", out)
+    assert "A fact of work." in page(browser, links(out)["− Do not leave out Fact"])
+
+
+def test_columns_are_chosen_sorted_by_and_remembered(browser: Client, access: Access):
+    remember(access, "Less.", importance=1)
+    remember(access, "More.", importance=5)
+    html = page(browser)
+    assert re.search(r'<th scope="col" aria-sort="descending"><a [^>]*id="sort-created"', html)
+    html = page(browser, links(html)["Importance"])
+    assert re.search(r'aria-sort="descending"><a [^>]*id="sort-importance"', html)
+    assert html.index("More.") < html.index("Less.")
+    sent = {"column": ["trust", "recalls"], "next": f"{LIST}?bank=general"}
+    answer = browser.post("/memories/columns/", sent)
+    assert (answer.status_code, answer["Location"]) == (303, f"{LIST}?bank=general")
+    html = page(browser)
+    assert "Recalled</th>" in html
+    assert "Importance</a>" not in html
+    browser.post("/memories/columns/", {"usual": "1"})
+    assert "Importance</a>" in page(browser)
+
+
+def test_an_empty_list_says_which_condition_took_most_away(browser: Client, access: Access):
+    for number in range(3):
+        remember(access, f"Sentence {number} about gardens.", bank="Work", type="fact")
+    remember(access, "A task about food.", bank="Health", type="task")
+    html = page(browser, f"{LIST}?bank=work&type=task&q=gardens")
+    assert "Nothing matches" in html
+    assert re.search(r'Without <b>Task</b></a> <span class="count">3 memories', html)
+    assert "gardens." in page(browser, links(html)["Without Task"])
+    assert ">State<" in html, "the filters stay"
+    drafts = page(browser, f"{LIST}?status=draft&q=gardens")
+    assert re.search(r'Without <b>Drafts</b></a> <span class="count">3 memories', drafts)
+
+
+def test_what_the_text_leaves_out_by_words_alone_is_blamed_too(browser: Client, access: Access):
+    remember(access, "A task about food.", type="task")
+    html = page(browser, f"{LIST}?q=elephants+type:task")
+    assert re.search(r"Without <b>“elephants”</b></a> <span class=\"count\">1 memory", html)
+
+
+def test_counts_that_fail_leave_the_list_and_every_filter(
+    browser: Client, access: Access, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*given: object) -> None:
+        raise OperationalError("canceling statement due to statement timeout")
+
+    monkeypatch.setattr(listing, "surveyed", fail)
+    remember(access, "Here I am.", type="task")
+    html = page(browser)
+    assert "The counts could not be made just now" in html
+    assert "Here I am." in page(browser, links(html)["Task"])
+
+
+def test_a_row_leads_to_its_page_and_back_to_this_list(browser: Client, access: Access):
+    remember(access, "Here I am.", bank="Work")
+    html = page(browser, f"{LIST}?bank=work&sort=created_at")
+    memory = page(browser, links(html)["Here I am."])
+    assert f'href="{LIST}?bank=work&amp;sort=created_at"' in memory
+
+
+def test_a_page_of_a_hundred_fits_the_budget(browser: Client, access: Access):
+    for number in range(100):
+        remember(access, f"Sentence {number}. " + "A text of some length, as memories are. " * 8, dedup=False)
+    html = page(browser, f"{LIST}?limit=100&bank=general")
+    assert len(gzip.compress(html.encode(), 6)) <= 60_000
