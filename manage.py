@@ -30,11 +30,13 @@ from memoryhub.env import environment  # noqa: E402
 from memoryhub.lib.errors import HubError  # noqa: E402
 from memoryhub.local.embedded import embedded_database  # noqa: E402
 
-# `up` and `restore` run the servers themselves, `bench` a hub of its own, `mcp` calls one; the others need no rows.
+# `up` and `restore` run the servers themselves, `bench` and `screenshots` a hub of their own, `mcp` calls one; the
+# others need no rows.
 STAND_ALONE = {
     "up",
     "restore",
     "bench",
+    "screenshots",
     "mcp",
     "help",
     "check",

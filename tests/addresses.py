@@ -41,15 +41,19 @@ def _is_for_people(pattern: URLPattern) -> bool:
     return module.startswith(ROOMS) or pattern.name in ACCOUNTS
 
 
-def addresses(ids: Mapping[str, Sequence[str]], query: str = "sentence") -> dict[str, list[str]]:
+def addresses(
+    ids: Mapping[str, Sequence[str]], query: str = "sentence", *, partly: bool = False
+) -> dict[str, list[str]]:
     """Name of each route → its addresses with every one of the ``ids``, then those a query makes of the first.
 
     Ids are named by their parameter, or ``route.parameter`` where a route wants others. A parameter that is unknown is
-    a KeyError: tell ``tests.fullvault`` what may stand there.
+    a KeyError: tell ``tests.fullvault`` what may stand there; or, ``partly``, its routes are left out.
     """
     found: dict[str, list[str]] = {}
     for name, route in patterns():
         names = _PARAMETER.findall(route)
+        if partly and not ids.keys() >= {*names}:
+            continue
         known = [ids.get(f"{name}.{parameter}") or ids[parameter] for parameter in names]
         filled = [_filled(route, dict(zip(names, values, strict=True))) for values in product(*known)]
         asked = [filled[0] + variant.format(query=query) for variant in VARIANTS.get(name, ())]
@@ -61,9 +65,12 @@ def _filled(route: str, values: Mapping[str, str]) -> str:
     return _PARAMETER.sub(lambda found: values[found[1]], route)
 
 
-def pages(client: Client, ids: Mapping[str, Sequence[str]], query: str = "sentence") -> list[str]:
+def pages(
+    client: Client, ids: Mapping[str, Sequence[str]], query: str = "sentence", *, partly: bool = False
+) -> list[str]:
     """Addresses that answer GET with a page; those that take forms only, or lead elsewhere, are none."""
-    return [path for paths in addresses(ids, query).values() for path in paths if _is_page(client, path)]
+    every = addresses(ids, query, partly=partly).values()
+    return [path for paths in every for path in paths if _is_page(client, path)]
 
 
 def _is_page(client: Client, path: str) -> bool:

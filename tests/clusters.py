@@ -28,7 +28,8 @@ def old(access: Access, *texts: str, days: float = 30, **more: Any) -> list[Memo
 
 def summarise(access: Access) -> Job:
     """Run the job that waits, or a scheduled one."""
-    waiting = Job.objects.filter(kind=JobKind.SUMMARIZE_MEMORIES, state=JobState.PENDING)
+    kind, state = JobKind.SUMMARIZE_MEMORIES, JobState.PENDING
+    waiting = Job.objects.filter(vault_id=access.vault_id, kind=kind, state=state)
     if not waiting.exists():
         enqueue_job(access.vault_id, JobKind.SUMMARIZE_MEMORIES, dedupe_key="schedule")
     job = waiting.get()

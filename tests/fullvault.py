@@ -53,7 +53,7 @@ from memoryhub.lib.errors import HubError
 from tests.clusters import old, summarise
 from tests.factories import converse, draft, dreamt_of, make_import, make_key, make_pair, operator, remember
 
-LABEL, ENTITY, NAME, TAG, BANK = 255, 200, 100, 64, 50
+LABEL, ENTITY, NAME, TAG, LINE = 255, 200, 100, 64, 1000
 OLD = "2025-01-01T00:00:00Z"
 
 
@@ -62,12 +62,19 @@ class Voice:
     """Says something else each time, as long as it may be."""
 
     words: Sequence[str]
-    #: What is said where a text has to tell the hub something, such as a search.
+    #: What is said where there is only room for a line; the words that fit, unless others are given.
+    lines: Sequence[str] = ()
+    #: What banks are called.
+    banks: Sequence[str] = tuple(f"Bank {number}" for number in range(12))
+    #: What is looked for.
     query: str = "sentence"
 
     def __call__(self, place: int, longest: int = 100_000) -> str:
-        fitting = [word for word in self.words if len(word) <= longest]
+        fitting = [word for word in self._said(longest) if len(word) <= longest]
         return fitting[place % len(fitting)]
+
+    def _said(self, longest: int) -> Sequence[str]:
+        return self.lines if self.lines and longest <= LINE else self.words
 
 
 PLAIN = Voice([f"Sentence {number} says what nobody else says, {number * 7} times over." for number in range(100)])
@@ -156,9 +163,8 @@ class FullVault:
     def people(self) -> None:
         """Banks, agents and keys."""
         access, say = self.access, self.say
-        names = [name for name in dict.fromkeys(say.words) if len(name) <= BANK] or [f"Bank {n}" for n in range(12)]
-        for name in islice(names, 12):
-            create_bank(access, BankDraft.model_construct(name=name, description=say(1, 500)))
+        for place, name in enumerate(say.banks):
+            create_bank(access, BankDraft(name=name, description=say(place, 500)))
         for place in range(min(self.rows, len(say.words))):
             name = f"{place} {say(place, NAME - 5)}"
             agent = create_agent(access, AgentDraft(name=name, description=say(place, 500), default_bank="Work"))
@@ -171,7 +177,8 @@ class FullVault:
         """Conversations, one of them long, and the daily notes they left."""
         access, say = self.access, self.say
         for place in range(self.rows):
-            converse(access, f"{place} {say(place, LABEL - 5)}".replace("/", ""), say(place), user_id=say(place, LABEL))
+            named = "".join(filter(str.isprintable, f"{place} {say(place, LABEL - 5)}"))
+            converse(access, named, say(place), user_id=say(place, LABEL))
         turns: list[Any] = [
             {"role": "ai", "content": say(n), "tool_calls": [{"id": str(n), "name": say(n, 200), "arguments": say(n)}]}
             for n in range(self.rows // 2)
@@ -257,5 +264,6 @@ class FullVault:
     def shred(self) -> None:
         """Another vault of the same owners, which is no more."""
         owners = [each.user for each in Membership.objects.filter(vault=self.access.vault, role=MembershipRole.OWNER)]
-        gone = operator(create_vault("Gone", *owners))
-        self.ids["shredded_vault.receipt_id"] = [str(shred_vault(gone, "Gone").pk)]
+        name = f"Gone: {self.access.vault.name[:90]}"
+        gone = operator(create_vault(name, *owners))
+        self.ids["shredded_vault.receipt_id"] = [str(shred_vault(gone, name).pk)]

@@ -24,6 +24,7 @@ from memories.search.sessions import list_sessions, read_window
 from memories.services.cleanup import plan_cleanup
 from memories.services.duplicates import list_pairs
 from memories.services.erasing import erase_memory
+from memories.services.offering import preview_clusters
 from memories.services.plans import list_plans
 from tests import factories
 
@@ -73,6 +74,12 @@ def test_a_clean_up_plan_waits_to_be_looked_through(told: Access):
     """DESIGN §3: with candidates of the seed's rules, nothing applied."""
     (plan,) = list_plans(told).items
     assert (plan.state, plan.count > 20, plan.changeset) == ("ready", True, None)
+
+
+def test_old_memories_about_one_thing_can_become_one(told: Access):
+    """CLU-04: a cluster waits on the page Summaries."""
+    (cluster,) = [one for one in preview_clusters(told).clusters if "tomatoes" in str(one.memories[0].content)]
+    assert len(cluster.memories) == 5
 
 
 @pytest.mark.parametrize(
