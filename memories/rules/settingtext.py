@@ -88,7 +88,7 @@ def typed(value: Any) -> str:
 
 def bounds_of(info: SettingInfo) -> str:
     """``1 to 500``, ``at least 1``, ``one of: a, b``; empty where anything goes."""
-    low, high = (f"{bound:,g}" if bound is not None else "" for bound in (info.minimum, info.maximum))
+    low, high = ("" if bound is None else _counted(bound) for bound in (info.minimum, info.maximum))
     if low and high:
         return f"{low} to {high}"
     if low or high:
@@ -97,3 +97,7 @@ def bounds_of(info: SettingInfo) -> str:
     if not options:
         return ""
     return f"{'any of' if kind_of(info.key) == 'list' else 'one of'}: {', '.join(options)}"
+
+
+def _counted(bound: float) -> str:
+    return f"{bound:,.0f}" if bound == int(bound) else f"{bound:g}"

@@ -70,6 +70,7 @@ SAID = {
     "restore_core_version": ("went back to an earlier version of", "rotate-ccw"),
     "create_link": ("linked", "link"),
     "delete_link": ("took a link away between", "link"),
+    "check_update": ("replaced after a check", "replace"),
     "close_chain": ("closed the gap in a chain of", "link"),
     "add_messages": ("added messages to", "messages-square"),
     "flush_session": ("had read at once", "messages-square"),
@@ -117,6 +118,7 @@ THING = {
     "import": "the vault",
     "migration": "a move of the data",
     "setting": "a setting",
+    "space": "the vault",
     "erasure": "somebody",
 }
 PAGES = {"memory": "memory", "agent": "agent", "changeset": "changeset", "job": "job", "cleanup_plan": "plan"}
@@ -204,6 +206,7 @@ def activity(request: HubRequest) -> HttpResponse:
         "fields": _fields(access, here),
         "request_id": here.first("request"),
         "is_filtered": bool(here.values),
+        "unasked": not here.has("request", here.first("request")),
     }
     return answer_page(request, "memories/activity.html", context)
 

@@ -19,6 +19,7 @@ from memories.web.editing import as_typed, based_on, conflict_with
 from memories.web.forms import EditForm, MemoryForm, initial_of
 from memories.web.memorypage import Editing, memory_page
 from memories.web.rows import LIST, opened
+from memories.web.walking import asked_of
 from memoryhub.lib.errors import StaleVersion
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
@@ -43,7 +44,7 @@ SAID = {
 
 def memory(request: HubRequest, memory_id: UUID) -> HttpResponse:
     """The page of one memory."""
-    page = memory_page(request.access, get_memory(request.access, memory_id), request.GET)
+    page = memory_page(request.access, get_memory(request.access, memory_id), asked_of(request))
     return answer_page(request, "memories/memory.html", {"page": page}, part="memory")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from banks.access import Access
     from memories.models import Memory
+    from memories.web.requests import HubRequest
 
 _LONGEST = 2_000
 
@@ -34,6 +35,21 @@ class Walk:
     after_url: str = ""
     #: Whether there is a list to walk through.
     is_open: bool = False
+
+
+def asked_of(request: HubRequest) -> QueryDict:
+    """The address' own words, and the list somebody comes from where the browser tells it."""
+    if LIST in request.GET or request.htmx:
+        return request.GET
+    came = urlsplit(request.headers.get("Referer", ""))
+    if (
+        came.path != reverse("memories")
+        or f"{came.scheme}://{came.netloc}" != f"{request.scheme}://{request.get_host()}"
+    ):
+        return request.GET
+    asked = request.GET.copy()
+    asked[LIST] = came.query
+    return asked
 
 
 def walk_of(access: Access, memory: Memory, query: QueryDict) -> Walk:

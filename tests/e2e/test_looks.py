@@ -47,7 +47,7 @@ def pages(access: Access) -> list[str]:
     make_pair(more, less, differences=["number", "negation"])
     make_pair(memory, more, kind="contradiction")
     agent = create_agent(access, AgentDraft(name=EVIL[:100], description=EVIL, default_bank="Work"))
-    make_key(access, name=EVIL[:100])
+    key, _ = make_key(access, name=EVIL[:100])
     job = Job.objects.create(
         vault=access.vault, kind="embed_memories", state="running", done=1, total=3, error=EVIL, stage="<b>"
     )
@@ -75,7 +75,7 @@ def pages(access: Access) -> list[str]:
     plan = create_plan(access, CleanupWish.parse({"rules": list(CleanupRule), "query": "archived:any"}))
     changed = archive_together(access, EVIL + " one", EVIL + " two")
     places += ["banks/", "banks/#new", "banks/work/", "banks/work/retention/?look=1", "system/", "system/shred/"]
-    places += ["agents/", "agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new"]
+    places += ["agents/", "agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new", f"keys/{key.pk}/"]
     places += ["jobs/", f"jobs/{job.pk}/", "migrations/", "transfer/", "summaries/"]
     places += ["activity/changesets/", f"changesets/{changed.pk}/"]
     places += ["cleanup/", f"cleanup/plans/{plan.pk}/", f"cleanup/plans/{plan.pk}/?view=alike"]
@@ -87,6 +87,10 @@ def pages(access: Access) -> list[str]:
     places += ["review/", "review/?source_kind=agent_inferred", "review/duplicates/", "review/contradictions/"]
     places += ["?period=24h&clock=created", "?period=90d&clock=mentioned&stage=rank"]
     places += ["palette/", "palette/?q=script"]
+    of_memory = ["near/", "raw/", "connections/", "connections/?steps=2", "?list=&left=1&right=2"]
+    places += [f"{one}{part}" for part in of_memory]
+    places += ["settings/", "settings/?q=nothing+<b>", "settings/dedup/", "settings/cleanup_rules/"]
+    places += ["connect/?way=python", "connect/call/", "activity/?door=user", "activity/?request=none"]
     places += ["activity/", "activity/model-calls/", "activity/erasures/", "connect/", "memories/none/"]
     return [f"/{place}" for place in places]
 

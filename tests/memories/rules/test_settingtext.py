@@ -57,5 +57,6 @@ def test_the_wrong_kind_is_refused_with_what_is_wanted(key: str, text: str):
 
 def test_bounds_in_words():
     assert bounds_of(INFO["search_top_k"]) == "1 to 200"
+    assert bounds_of(INFO["summary_token_threshold"]) == "100 to 1,000,000"
     assert bounds_of(INFO["search_profile"]) == "one of: balanced, seed"
     assert "superseded" in options_of("cleanup_rules")

@@ -239,3 +239,59 @@ def test_the_access_log_is_on_the_page(browser: Client, access: Access):
     assert "<kettle> 11?" in unescape(browser.get(f"/memories/{memory.pk}/?before=nonsense").content.decode())
     flush_accesses()
     assert Memory.objects.get(pk=memory.pk).access_count == 1
+
+
+def test_from_the_list_one_walks_through_it(browser: Client, access: Access):
+    """Previous and next are neighbours in the list somebody came from, in its order and with its filters."""
+    one, two, three = (remember(access, text, bank="Work") for text in ("First rain.", "A cello.", "Port 8000."))
+    remember(access, "Elsewhere.", bank="Health")
+    from_list = {"Referer": "http://testserver/memories/?bank=work&sort=created_at"}
+    html = page(browser, two, **from_list)
+    before, after = (re.search(rf'rel="{rel}" href="([^"]+)"', html) for rel in ("prev", "next"))
+    assert before
+    assert after
+    assert f"/memories/{one.pk}/?list=" in before[1]
+    assert f"/memories/{three.pk}/?list=" in after[1]
+    end = unescape(browser.get(after[1]).content.decode())
+    assert 'rel="next"' not in end
+    assert 'href="/memories/?bank=work&sort=created_at"' in end
+    assert 'rel="next"' not in page(browser, two)
+    assert 'rel="next"' not in page(browser, two, Referer="http://evil.example/memories/?bank=work")
+    with CaptureQueriesContext(connection) as asked:
+        page(browser, two, **from_list)
+    assert len(asked) <= MOST_QUERIES
+
+
+def test_any_two_versions_are_compared(browser: Client, access: Access):
+    memory = remember(access, "Tea at four.", importance=2)
+    update_memory(access, memory.pk, MemoryChanges(content="Tea at five."))
+    update_memory(access, memory.pk, MemoryChanges(content="Tea at six.", importance=5))
+    html = unescape(browser.get(f"/memories/{memory.pk}/?left=1&right=3").content.decode())
+    compared = html[html.index("From version 1 to version 3") :][:1500]
+    assert re.search(r"<del>.*four.*</del>", compared)
+    assert re.search(r"<ins>.*six.*</ins>", compared)
+    assert "Importance:" in compared
+    for nonsense in ("left=x&right=1", "left=9&right=1", "left=1"):
+        assert "From version" not in unescape(browser.get(f"/memories/{memory.pk}/?{nonsense}").content.decode())
+
+
+def test_it_is_replaced_and_moved_by_plain_forms(browser: Client, access: Access):
+    old = remember(access, "She lives in Bremen.", bank="Work", tags=["home"])
+    response = browser.post(f"/memories/{old.pk}/replace/", {"content": "She lives in Kiel."})
+    new = Memory.objects.get(superseded=old)
+    assert response["Location"] == f"/memories/{new.pk}/"
+    assert (new.content, new.tags) == ("She lives in Kiel.", ["home"])
+    browser.post(f"/memories/{new.pk}/move/", {"bank": "health", "version": str(new.version), "reason": "Not work"})
+    new.refresh_from_db()
+    assert new.bank.name == "Health"
+    html = page(browser, new)
+    assert "Not work" in html
+    assert "“Health”" in html
+
+
+def test_raw_shows_what_programs_get(browser: Client, access: Access):
+    memory = remember(access, "Raw <b>text</b>.")
+    html = browser.get(f"/memories/{memory.pk}/raw/").content.decode()
+    assert "ETag <code>&quot;v1&quot;</code>" in html
+    assert "Raw &lt;b&gt;text&lt;/b&gt;." in html
+    assert "wordllama" in html
