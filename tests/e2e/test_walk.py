@@ -125,6 +125,7 @@ def test_keys_reach_everything(open_tab: Callable[..., Tab], owner: User, access
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator(".statement")).to_have_text("First to be written.")
+    page.wait_for_load_state("load")
     page.keyboard.press("e")
     expect(page.get_by_label("Memory", exact=True)).to_be_focused()
     page.keyboard.type("e")
