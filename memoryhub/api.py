@@ -49,7 +49,7 @@ READING_POSTS = frozenset(
 # It writes nothing and may ask a language model, which no transaction should wait for.
 PREVIEWS = frozenset({"preview_extraction"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
-SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
+SECRET_ANSWERS = frozenset({"create_key", "rotate_key", "create_webhook", "rotate_webhook_secret"})
 # Its answer is as large as the vault and changes nothing.
 STREAMS = frozenset({"export_vault"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}

@@ -21,6 +21,7 @@ from django.db import OperationalError, connection  # noqa: E402
 from banks.services.keyring import verify_keys  # noqa: E402
 from memories.search.timing import start_timing  # noqa: E402
 from memories.services.accesses import start_recording  # noqa: E402
+from memories.services.pulse import start_pulse  # noqa: E402
 from memoryhub.providers.registry import get_embedder  # noqa: E402
 
 try:
@@ -35,3 +36,4 @@ if embedder is not None and embedder.local:
 
 start_recording()
 start_timing()
+start_pulse()

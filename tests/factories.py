@@ -13,12 +13,13 @@ from banks.models import ApiKey, Vault
 from banks.services.drafts import KeyDraft
 from banks.services.keys import create_key
 from banks.services.vaults import create_vault
-from memories.models import Changeset, Dream, DuplicatePair, Job, Memory, Session, VaultImport
+from memories.models import Changeset, Delivery, Dream, DuplicatePair, Job, Memory, Session, VaultImport, Webhook
 from memories.rules.drafts import MemoryDraft
 from memories.rules.exchange import FORMAT, VERSION, written
 from memories.rules.imports import ImportOptions
 from memories.rules.messages import ConversationPart
 from memories.rules.vocabulary import Outcome
+from memories.rules.webhookwishes import WebhookDraft
 from memories.services.archiving import archive_many
 from memories.services.changesets import open_changeset
 from memories.services.context import WriteContext
@@ -28,6 +29,7 @@ from memories.services.jobs import claim_job
 from memories.services.notes import note_memories
 from memories.services.running import run_job
 from memories.services.sessions import add_messages
+from memories.services.webhooks import create_webhook
 from memories.services.writing import WriteResult, write_memory
 
 
@@ -117,6 +119,13 @@ def dreamt_of(access: Access, memory: Memory) -> Dream:
     run_job(dream.job_id)
     dream.refresh_from_db()
     return dream
+
+
+def make_webhook(access: Access) -> Webhook:
+    """An endpoint at a public address that nobody calls, with a delivery that waits."""
+    webhook = create_webhook(access, WebhookDraft.parse({"url": "https://93.184.216.34/hook"})).webhook
+    Delivery.objects.create(vault_id=access.vault_id, webhook=webhook, event="webhook.test")
+    return webhook
 
 
 def make_import(access: Access) -> VaultImport:

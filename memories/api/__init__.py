@@ -29,6 +29,7 @@ from memories.api.settings import router as settings_router
 from memories.api.statistics import router as statistics_router
 from memories.api.summaries import router as summaries_router
 from memories.api.transfer import router as transfer_router
+from memories.api.webhooks import router as webhooks_router
 
 router = Router()
 # First match wins, so the fixed paths (/memories/search) come before /memories/{id}.
@@ -52,6 +53,7 @@ for _router, _tag in (
     (changesets_router, "clean-up"),
     (summaries_router, "summaries"),
     (events_router, "events"),
+    (webhooks_router, "events"),
     (jobs_router, "operations"),
     (modelcalls_router, "operations"),
     (history_router, "operations"),

@@ -22,6 +22,7 @@ from memories.models.schedule import Schedule
 from memories.models.session import Message, Session
 from memories.models.summary import ClusterSummary
 from memories.models.transfer import ImportChunk, VaultImport
+from memories.models.webhook import Delivery, Webhook
 
 __all__ = [
     "BulkBatch",
@@ -36,6 +37,7 @@ __all__ = [
     "CoreDocument",
     "CoreVersion",
     "DailyNote",
+    "Delivery",
     "Dream",
     "DuplicatePair",
     "Embedding",
@@ -65,5 +67,6 @@ __all__ = [
     "Tally",
     "VaultImport",
     "VaultSpace",
+    "Webhook",
     "record_events",
 ]

@@ -111,6 +111,15 @@ def list_events(access: Access, wanted: EventQuery) -> EventPage:
     return EventPage(_visible(access, rows), through, more)
 
 
+def read_events(access: Access, numbers: Sequence[int]) -> dict[int, Heard]:
+    """Events by their numbers, as far as this caller may know of them now; what is gone is left out."""
+    which = {"vault_id": access.vault_id, "id__in": numbers}
+    changes = AuditEntry.objects.filter(**which).exclude(event="").values(*_OF_CHANGES)
+    others = Event.objects.filter(**which).values(*_COLUMNS, "data")
+    rows = [_row(each, _said_of(each)) for each in changes] + [_row(each, each["data"]) for each in others]
+    return {one.id: one for one in _visible(access, rows)}
+
+
 def audible(access: Access, wanted: Sequence[str]) -> frozenset[EventType]:
     """The types meant, all the caller may hear by default. Raises Invalid naming the known types, MissingScope."""
     types, unknown = named(wanted)

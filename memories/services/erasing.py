@@ -17,6 +17,7 @@ from memories.rules.vocabulary import ErasureKind
 from memories.services.accesses import forget_accesses
 from memories.services.bulk import forget_bulk
 from memories.services.contention import despite_deadlocks, lock_chains
+from memories.services.deliveries import forget_deliveries
 from memories.services.forgetting import (
     close_chains,
     forget_answers,
@@ -59,6 +60,7 @@ FORGETTING: dict[str, Forget] = {
     "links": forget_links,
     "revisions": forget_revisions,
     "accesses": forget_accesses,
+    "deliveries": forget_deliveries,
     "kept_answers": forget_answers,
     "model_calls": forget_calls,
     "jobs": forget_jobs,

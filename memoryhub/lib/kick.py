@@ -16,6 +16,7 @@ from celery import current_app
 from kombu.exceptions import OperationalError
 
 RUN_JOB = "memories.run_job"
+DELIVER = "memories.deliver_webhooks"
 _WAITING = 1_000
 _PAUSE_SECONDS = 5.0
 
@@ -24,13 +25,13 @@ log = structlog.get_logger(__name__)
 
 class _Kicker:
     def __init__(self) -> None:
-        self._hints: queue.Queue[UUID] = queue.Queue(_WAITING)
+        self._hints: queue.Queue[UUID | None] = queue.Queue(_WAITING)
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
         self._silent_until = 0.0
 
-    def send(self, job_id: UUID) -> None:
-        """Hand the hint over; returns at once."""
+    def send(self, job_id: UUID | None) -> None:
+        """Hand the hint over, of a job or of events to tell; returns at once."""
         if time.monotonic() < self._silent_until:
             return
         with self._starting:
@@ -49,7 +50,10 @@ class _Kicker:
             if time.monotonic() < self._silent_until:
                 continue
             try:
-                current_app.send_task(RUN_JOB, args=[str(job_id)])
+                if job_id is None:
+                    current_app.send_task(DELIVER, expires=10.0)
+                else:
+                    current_app.send_task(RUN_JOB, args=[str(job_id)])
             except (OperationalError, OSError) as error:
                 self._silent_until = time.monotonic() + _PAUSE_SECONDS
                 log.warning("kick_failed", job_id=str(job_id), error=type(error).__name__)
@@ -61,3 +65,8 @@ _kicker = _Kicker()
 def kick(job_id: UUID) -> None:
     """Ask a worker to run the job soon; at worst the sweeper's next round does."""
     _kicker.send(job_id)
+
+
+def nudge_deliveries() -> None:
+    """Ask a worker to tell endpoints what happened; at worst the sweeper's next round does."""
+    _kicker.send(None)

@@ -132,7 +132,8 @@ def _plain(address: Address) -> Address:
 def _may_call(address: Address, allow_private: bool) -> bool:
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False
-    private = address.is_loopback or address.is_private or (address.version == 4 and address in _SHARED)
+    site_local = isinstance(address, ipaddress.IPv6Address) and address.is_site_local  # fec0::/10, global to Python
+    private = address.is_loopback or address.is_private or site_local or (address.version == 4 and address in _SHARED)
     if private:
         return allow_private
     return address.is_global and not address.is_reserved

@@ -22,7 +22,8 @@ STEPS = {
         "audit_entry record_audit pick_bank conditions narrowed matching head_of semantic_leg "
         "keyword_leg list_few documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
         "understand understand_text terms_condition forget_accesses question_of relatives visible_ids "
-        "reaches_version conditions_then audible as_they_were open_in_order "
+        "reaches_version read_events forget_deliveries is_operator webhooks_of note_answer "
+        "disable conditions_then audible as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
         "alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans retry_failed "
@@ -56,7 +57,7 @@ STEPS = {
     "it gives names of the caller's own vault for ids; its own tests say of whom": "find_names bank_names",
     "it has tests of its own, and names nothing by id": (
         "with_idempotency import_conversations reject_drafts create_bank list_migrations record_accesses "
-        "deep_dream restore_core_version "
+        "deep_dream restore_core_version create_webhook "
         "read_statistics count_in_banks read_guard_spells read_inbox tally_writes tally_recalls count_audit_after "
         "import_vault begin_import forget_imports bring_banks identity_in held_at_once unfinished_import source_digest "
         "require_mem0 write_turns"

@@ -25,6 +25,7 @@ from memories.models import (
     Memory,
     Session,
     VaultImport,
+    Webhook,
 )
 from memories.rules.drafts import MemoryChanges
 from memories.rules.settings import Level
@@ -50,6 +51,7 @@ from tests.factories import (
     make_key,
     make_pair,
     make_vault,
+    make_webhook,
     operator,
     remember,
 )
@@ -95,6 +97,7 @@ def hidden(db: None) -> Hidden:
         Session: session.pk,
         Dream: dreamt_of(access, memory).pk,
         VaultImport: make_import(access).pk,
+        Webhook: make_webhook(access).pk,
     }
     return Hidden(access.vault, memory, ids)
 

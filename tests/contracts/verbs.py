@@ -25,6 +25,7 @@ from memories.models import (
     Memory,
     Session,
     VaultImport,
+    Webhook,
 )
 from memories.rules.bulk import BulkAction, BulkChange
 from memories.rules.cleanupwishes import CleanupWish, PlanChoice
@@ -32,6 +33,7 @@ from memories.rules.drafts import MemoryChanges, Resolution
 from memories.rules.filters import AbsenceQuery, ContextQuery, MemoryFilter, Presence, SearchQuery, StatusFilter
 from memories.rules.settings import Level
 from memories.rules.vocabulary import ErasureKind, Relation, Status
+from memories.rules.webhookwishes import WebhookChanges
 from memories.search import (
     absence,
     accesses,
@@ -58,6 +60,7 @@ from memories.services import (
     bulk,
     changesets,
     cleanup,
+    deliveries,
     duplicates,
     editing,
     erasing,
@@ -84,6 +87,7 @@ from memories.services import (
     superseding,
     undoing,
     unsummarizing,
+    webhooks,
     writing,
 )
 from memoryhub.lib.clock import now
@@ -134,6 +138,14 @@ MEMORY_BY_ID: dict[str, Verb] = {
 """Verbs that name a memory: a hidden one must be answered exactly like an unknown one."""
 
 OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
+    "get_webhook": (Webhook, lambda who, target: webhooks.get_webhook(who, target)),
+    "update_webhook": (Webhook, lambda who, target: webhooks.update_webhook(who, target, WebhookChanges(name="x"))),
+    "rotate_webhook_secret": (Webhook, lambda who, target: webhooks.rotate_webhook_secret(who, target)),
+    "delete_webhook": (Webhook, lambda who, target: webhooks.delete_webhook(who, target)),
+    "allow_private": (Webhook, lambda who, target: webhooks.allow_private(who, target)),
+    "send_test": (Webhook, lambda who, target: deliveries.send_test(who, target)),
+    "list_deliveries": (Webhook, lambda who, target: deliveries.list_deliveries(who, target)),
+    "redeliver": (Webhook, lambda who, target: deliveries.redeliver(who, target, target)),
     "get_job": (Job, lambda who, target: jobs.get_job(who, target)),
     "retry_job": (Job, lambda who, target: jobs.retry_job(who, target)),
     "cancel_job": (Job, lambda who, target: jobs.cancel_job(who, target)),
@@ -249,6 +261,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "count_subject": lambda who: erasingsubjects.count_subject(who, ErasureKind.USER, HIDDEN),
     "list_events": lambda who: events.list_events(who, events.EventQuery()).items,
     "await_events": lambda who: listening.await_events(who, events.EventQuery(), 0).items,
+    "list_webhooks": lambda who: webhooks.list_webhooks(who),
     "list_jobs": lambda who: jobs.list_jobs(who),
     "list_imports": lambda who: imports.list_imports(who),
     "count_jobs": lambda who: sum(jobs.count_jobs(who).values()),

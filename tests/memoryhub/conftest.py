@@ -21,7 +21,10 @@ def one_of_everything(access: Access) -> dict[str, str]:
     """Name → id."""
     memory = factories.remember(access, "Something to ask about.")
     successor = factories.remember(access, "Something newer.")
+    webhook = factories.make_webhook(access)
     return {
+        "webhook": str(webhook.pk),
+        "delivery": str(webhook.deliveries.get().pk),
         "memory": str(memory.pk),
         "successor": str(successor.pk),
         "plan": str(create_plan(access).pk),
@@ -55,7 +58,7 @@ def unknown() -> dict[str, str]:
     """Well-formed ids of nothing."""
     return dict.fromkeys(
         (
-            *("memory", "successor", "pair", "bank", "agent", "key", "job", "session"),
+            *("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "webhook", "delivery"),
             *("changeset", "plan", "receipt", "import", "dream"),
         ),
         UNKNOWN,

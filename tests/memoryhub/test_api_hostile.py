@@ -174,6 +174,7 @@ def test_a_hostile_id(api: ApiClient, name: str):
     route = ROUTES[name]
     kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "receipt", "import")
     kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "plan", "receipt")
+    kinds = (*kinds, "webhook", "delivery")
     known = dict.fromkeys(kinds, "01890000-0000-7000-8000-000000000000") | {"bank": "Work"}
     for identifier in IDS:
         path = filled(route.path, dict.fromkeys(kinds, identifier))

@@ -23,6 +23,7 @@ from memories.models import (
     CleanupPlanItem,
     ClusterSummary,
     CoreVersion,
+    Delivery,
     DuplicatePair,
     Embedding,
     Event,
@@ -34,6 +35,7 @@ from memories.models import (
     Message,
     Revision,
     VaultImport,
+    Webhook,
 )
 from memories.rules.drafts import MemoryChanges
 from memories.rules.vocabulary import AccessPurpose, PairKind, Relation
@@ -102,6 +104,8 @@ def fill_operations(vault: Vault, memory: Memory, changeset: Changeset) -> None:
     CleanupPlanItem.objects.create(**here, plan=plan, memory=memory, version=1, cluster=cluster)
     CleanupExemption.objects.create(**here, memory=memory, rule=f"{own}", actor_kind="system")
     Event.objects.create(**here, event="job.done", actor_kind="system", target_kind="job")
+    hook = Webhook.objects.create(**here, name="x", url="https://x", secret="s", types=[], position=0)
+    Delivery.objects.create(**here, webhook=hook, event="webhook.test")
     BulkBatch.objects.create(**here, changeset=changeset, given={})
     brought = VaultImport.objects.create(**here, **done)
     ImportChunk.objects.create(**here, owner=brought, number=own, first_line=1)
