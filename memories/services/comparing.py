@@ -36,6 +36,10 @@ from memoryhub.lib.text import normalize
 COMPARED_CHARACTERS = 900
 
 
+#: Cosines of single precision, and the way to the calibrated scale and back, may be off by less than this.
+_ROUNDING = 1e-3
+
+
 @dataclass(eq=False)
 class Newcomer:
     """A memory that is to be compared; ``vector`` is None where likeness in characters has to do."""
@@ -141,9 +145,13 @@ class Comparing:
     def _among_written(self, one: Newcomer) -> list[tuple[Memory, float]]:
         if self.vectors is None or one.vector is None or not self.written:
             return []
-        cosines = (self.vectors[: len(self.written)] @ one.vector).tolist()
-        pairs = zip(self.written, cosines, strict=True)
-        return [(other.memory, cosine) for other, cosine in pairs if other.memory.pk in self.there]
+        space = self.context.space
+        assert space is not None
+        cosines = self.vectors[: len(self.written)] @ one.vector
+        # What no rung of the ladder would look at is most of them, and left out before anything else is asked of it.
+        floor = own_cosine(space.embedder.name, space.embedder.model, _least(self._ladder(one))) - _ROUNDING
+        close = [(self.written[place].memory, float(cosines[place])) for place in np.flatnonzero(cosines > floor)]
+        return [(other, cosine) for other, cosine in close if other.pk in self.there]
 
     def _candidate(self, one: Newcomer, other: Memory, cosine: float, ladder: Ladder) -> Candidate | None:
         space = self.context.space

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
-
-from django.db import connection
 
 from memories.models import Changeset, ChangesetItem, ImportChunk, Memory, VaultImport
 from memories.rules.drafts import MemoryDraft
@@ -18,22 +16,12 @@ from memories.rules.vocabulary import Outcome, SourceKind, Trust
 from memories.services.changesets import Moved, record_items
 from memories.services.context import WriteContext
 from memories.services.linesmet import Lines, identity_in, meet_lines, values_to_change
+from memories.services.preparing import Told
 from memories.services.revising import Change, change_memory, locked_memory
 from memories.services.writing import Written, write_batch
 from memoryhub.lib.errors import HubError
 
 _DRAFT = frozenset(MemoryDraft.model_fields) - {"supersedes", "vault_id", "dedup", "source_kind"}
-_BECAME = """
-    UPDATE memories_memory m
-       SET trust = coalesce(v.trust, m.trust), version = v.version, updated_at = v.updated_at,
-           archived_at = v.archived_at, archived_reason = v.reason, content_hash = v.hash,
-           is_summarized = v.is_summarized, last_confirmed_at = v.confirmed, last_accessed_at = v.accessed,
-           access_count = v.accesses
-      FROM unnest(%s::uuid[], %s::text[], %s::int[], %s::timestamptz[], %s::timestamptz[], %s::bytea[], %s::bytea[],
-                  %s::bool[], %s::timestamptz[], %s::timestamptz[], %s::int[])
-           AS v(id, trust, version, updated_at, archived_at, reason, hash, is_summarized, confirmed, accessed, accesses)
-     WHERE m.id = v.id
-"""
 
 
 @dataclass
@@ -75,7 +63,8 @@ def write_lines(
 
     def together(results: Written) -> None:
         bringing.begin()
-        moved = [*_settle(bringing, lines, [line for _, line in fresh], results), *_overwrite(bringing, lines, changed)]
+        settled = _settle(bringing, lines, [line for _, line in fresh], results, becoming)
+        moved = [*settled, *_overwrite(bringing, lines, changed)]
         _record(bringing.owner.changeset, moved)
         _remember_twins(chunk, lines, [line for _, line in fresh], results)
         _count(bringing.tally, fresh, results)
@@ -85,7 +74,9 @@ def write_lines(
         commit()
 
     ids = [lines.ids[line.id] for _, line in fresh]
-    write_batch(bringing.context.access, [_draft(bringing, line) for _, line in fresh], together, ids)
+    becoming = _Becoming(bringing, {lines.ids[line.id]: line for _, line in fresh})
+    told = Told(ids, becoming)
+    write_batch(bringing.context.access, [_draft(bringing, line) for _, line in fresh], together, told)
 
 
 def _count(tally: Tally, fresh: Sequence[tuple[int, MemoryLine]], results: Written) -> None:
@@ -108,59 +99,71 @@ def _is_new(outcome: Outcome) -> bool:
     return outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
 
 
-def _settle(bringing: Bringing, lines: Lines, fresh: Sequence[MemoryLine], results: Written) -> list[Moved]:
-    """Give each new row what became of it since it was first written; the versions around everything that moved."""
-    rows, moved, retired = [], [], []
-    taken = set[tuple[Any, ...]]()
+class _Becoming:
+    """Gives rows that are about to be inserted what became of them since they were first written."""
+
+    def __init__(self, bringing: Bringing, lines: Mapping[UUID, MemoryLine]) -> None:
+        self._bringing, self._lines = bringing, lines
+        self._access = bringing.context.access
+        #: The live row that has a text first; another attempt of the same chunk finds itself.
+        self._first: dict[tuple[Any, ...], UUID] = {}
+
+    def __call__(self, memory: Memory) -> None:
+        line = self._lines.get(memory.pk)
+        if line is not None:
+            for name, value in self.values_of(line, memory.pk).items():
+                setattr(memory, name, value)
+
+    def values_of(self, line: MemoryLine, memory_id: UUID) -> dict[str, Any]:
+        """Field → value."""
+        values: dict[str, Any] = {
+            "version": line.version,
+            "updated_at": line.updated_at,
+            "archived_at": line.archived_at or (line.updated_at if line.superseded_by else None),
+            "archived_reason": line.archived_reason,
+            "content_hash": self._hash_of(line, memory_id),
+            "is_summarized": line.is_summarized,
+            "last_confirmed_at": line.last_confirmed_at,
+            "last_accessed_at": line.last_accessed_at,
+            "access_count": line.access_count,
+        }
+        if self._bringing.keeps_provenance:
+            ceiling = Trust(self._access.agent.trust_ceiling) if self._access.agent else Trust.VERIFIED
+            values["trust"] = lower(line.trust, ceiling).value
+        if line.summarized_from:
+            values["summarized_from"] = [self._bringing.id_here(source) for source in line.summarized_from]
+        return values
+
+    def _hash_of(self, line: MemoryLine, memory_id: UUID) -> bytes | None:
+        """None where the same text stands twice in one file: both stay, as with dedup off."""
+        if line.dedup is False:
+            return None
+        content_hash = self._bringing.context.content_hash(line.content)
+        if not line.is_live:
+            return content_hash
+        first = self._first.setdefault(identity_in(self._access, line, content_hash), memory_id)
+        return content_hash if first == memory_id else None
+
+
+def _settle(
+    bringing: Bringing, lines: Lines, fresh: Sequence[MemoryLine], results: Written, becoming: _Becoming
+) -> list[Moved]:
+    """The versions around everything that moved; rows that took another's place get what became of them here."""
+    moved, retired = [], []
     for line, result in zip(fresh, results, strict=True):
         if isinstance(result, HubError):
             continue
         if result.superseded_id is not None:
             retired.append(result.superseded_id)
-        if _is_new(result.outcome) and result.memory.pk == lines.ids[line.id]:
-            moved.append(Moved(result.memory.pk, 0, line.version))
-            rows.append(_became(bringing, line, result.memory, taken))
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(_BECAME, [list(column) for column in zip(*rows, strict=True)])
-    sources = {lines.ids[line.id]: line.summarized_from for line in fresh if line.summarized_from}
-    for memory_id in sources.keys() & {one.memory_id for one in moved}:
-        mapped = [bringing.id_here(source) for source in sources[memory_id]]
-        Memory.objects.filter(pk=memory_id).update(summarized_from=mapped)
+        if not _is_new(result.outcome) or result.memory.pk != lines.ids[line.id]:
+            continue
+        moved.append(Moved(result.memory.pk, 0, line.version))
+        if result.outcome == Outcome.SUPERSEDED:
+            becoming(result.memory)
+            names = list(becoming.values_of(line, result.memory.pk))
+            result.memory.save(update_fields=names)
     after = Memory.objects.filter(pk__in=retired).values_list("pk", "version")
     return [*moved, *(Moved(old, version - 1, version) for old, version in after)]
-
-
-def _became(bringing: Bringing, line: MemoryLine, memory: Memory, taken: set[tuple[Any, ...]]) -> tuple[Any, ...]:
-    access = bringing.context.access
-    trust = None
-    if bringing.keeps_provenance:
-        ceiling = Trust(access.agent.trust_ceiling) if access.agent else Trust.VERIFIED
-        trust = lower(line.trust, ceiling).value
-    content_hash: bytes | None = None
-    if line.dedup is not False:
-        content_hash = bringing.context.content_hash(line.content)
-        identity = identity_in(access, line, content_hash)
-        if line.is_live and identity in taken:
-            content_hash = None  # the same text twice in one file: both stay, as with dedup off
-        elif line.is_live:
-            taken.add(identity)
-    archived_at = line.archived_at or (line.updated_at if line.superseded_by else None)
-    memory.archived_reason = line.archived_reason
-    sealed = Memory._meta.get_field("archived_reason")
-    return (
-        memory.pk,
-        trust,
-        line.version,
-        line.updated_at,
-        archived_at,
-        sealed.get_db_prep_save(sealed.pre_save(memory, False), connection),
-        content_hash,
-        line.is_summarized,
-        line.last_confirmed_at,
-        line.last_accessed_at,
-        line.access_count,
-    )
 
 
 def _overwrite(bringing: Bringing, lines: Lines, changed: Sequence[MemoryLine]) -> Iterable[Moved]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -42,6 +42,24 @@ class Prepared:
     def indexable(self) -> Indexable:
         """What the index keeps of it."""
         return Indexable(self.memory, self.content, vectors=self.vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is settled already about rows that will be new: their ids, one for each draft, and what became of them.
+
+    ``became`` is asked of each row just before it is inserted, after everything about it was decided.
+    """
+
+    ids: Sequence[UUID] = ()
+    became: Callable[[Memory], None] | None = None
+
+    def settled(self, rows: Sequence[Memory]) -> Sequence[Memory]:
+        """These rows, about to be inserted, with what became of them."""
+        if self.became is not None:
+            for row in rows:
+                self.became(row)
+        return rows
 
 
 def identity_of(row: Memory) -> tuple[Any, ...] | None:

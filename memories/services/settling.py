@@ -28,7 +28,7 @@ from memories.services.context import WriteContext
 from memories.services.indexing import index_memories
 from memories.services.jobs import enqueue_job
 from memories.services.meeting import Met, has_expired, is_live, may_see, meeting
-from memories.services.preparing import Prepared, embed_prepared, prepare
+from memories.services.preparing import Prepared, Told, embed_prepared, prepare
 from memories.services.pruning import prune_memories
 from memories.services.revising import SAID, Change, added, change_memory, differs
 from memories.services.superseding import AlreadySuperseded, check_successor, retire, rewritten_trust
@@ -66,12 +66,12 @@ _EXACTLY = Decision(Verdict.SKIP, "exact_hash", "A live memory with exactly this
 class Batch:
     """One attempt. New memories and plain confirmations are collected and written together; the rest one by one."""
 
-    def __init__(self, context: WriteContext, numbers: Sequence[int], ids: Sequence[UUID] | None = None) -> None:
-        """``numbers``: the first document number of each draft, and the one after the last; ``ids`` of new rows."""
+    def __init__(self, context: WriteContext, numbers: Sequence[int], told: Told | None = None) -> None:
+        """``numbers``: the first document number of each draft, and the one after the last."""
         self.context = context
         self.access = context.access
         self.numbers = numbers
-        self.ids = ids or ()
+        self.told = told or Told()
         self.comparing = Comparing(context, numbers[0])
         self.newcomers: dict[UUID, Newcomer] = {}
         self.fresh: list[Prepared] = []
@@ -86,7 +86,7 @@ class Batch:
     def write(self, drafts: Sequence[MemoryDraft]) -> list[WriteResult | HubError]:
         """Each draft's fate, in order."""
         prepared = [self._prepared(*each) for each in zip(drafts, self.numbers, strict=False)]
-        for item, new_id in zip(prepared, self.ids, strict=False):
+        for item, new_id in zip(prepared, self.told.ids, strict=False):
             if isinstance(item, Prepared):
                 item.memory.pk = new_id
         items = [item for item in prepared if isinstance(item, Prepared)]
@@ -230,7 +230,7 @@ class Batch:
             return
         # In one order for everybody: two batches that insert the same keys wait for each other one way round.
         items, self.fresh = sorted(self.fresh, key=_unique_keys), []
-        insert_rows([item.memory for item in items])
+        insert_rows(self.told.settled([item.memory for item in items]))
         index_memories(self.context, [item.indexable for item in items])
         self.audit += [self._created(item.memory) for item in items]
         self.added += items

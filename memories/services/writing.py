@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from uuid import UUID
 
 from django.db import IntegrityError, OperationalError, transaction
 
@@ -18,6 +17,7 @@ from memories.index.spaces import SpaceMoved
 from memories.rules.drafts import MemoryDraft
 from memories.services.contention import MAX_RACES, WriteContended, is_deadlock, took_newer_key
 from memories.services.context import WriteContext, allocate_documents
+from memories.services.preparing import Told
 from memories.services.revising import broken_constraint
 from memories.services.settling import Batch, Raced, WriteResult
 from memories.services.superseding import check_successor, succeeding
@@ -52,12 +52,12 @@ def write_batch(
     access: Access,
     drafts: Sequence[MemoryDraft],
     together_with: Callable[[Written], None] | None = None,
-    ids: Sequence[UUID] | None = None,
+    told: Told | None = None,
 ) -> Written:
     """Write many in one transaction; an item that cannot be written fails alone, in its place (DUP-26).
 
     ``together_with`` is given the results and commits with them, or not at all: what it raises undoes the writes.
-    ``ids`` are those of memories that are new, one for each draft, where their ids are settled already.
+    ``told``: what is settled already about those that will be new.
     """
     access.require(KeyScope.MEMORIES_WRITE)
     units = [len(units_of(draft.content)) for draft in drafts]
@@ -74,7 +74,7 @@ def write_batch(
         _ = context.settings, context.space
 
     def attempt() -> Written:
-        results = Batch(context, [*numbers, last], ids).write(drafts)
+        results = Batch(context, [*numbers, last], told).write(drafts)
         tally_writes(access, [result for result in results if isinstance(result, WriteResult)])
         if together_with is not None:
             together_with(results)
