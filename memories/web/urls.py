@@ -37,6 +37,7 @@ from memories.web import (
     summaries,
     system,
     transfer,
+    trying,
 )
 
 urlpatterns = [
@@ -69,6 +70,7 @@ urlpatterns = [
     path("memories/<uuid:memory_id>/connections/", connections.connections, name="connections"),
     path("memories/<uuid:memory_id>/links/", connections.link, name="create_link"),
     path("memories/<uuid:memory_id>/links/<uuid:link_id>/remove/", connections.unlink, name="delete_link"),
+    path("banks/<slug:slug>/try/", trying.try_it, name="try_text"),
     path("banks/<slug:slug>/retention/", retention.retention, name="retention"),
     path("banks/<slug:slug>/retention/start/", retention.start, name="start_retention"),
     path("sessions/", sessions.sessions, name="sessions"),

@@ -32,6 +32,13 @@ EVIL = (
 LONG = "https://example.org/" + "endless" * 40
 
 
+SIMPLE = [
+    *("settings/", "settings/?q=nothing+<b>", "settings/dedup/", "settings/cleanup_rules/"),
+    *("connect/", "connect/?way=python", "connect/call/", "activity/?door=user", "activity/?request=none"),
+    *("activity/", "activity/model-calls/", "activity/erasures/", "memories/none/"),
+]
+
+
 @pytest.fixture
 def pages(access: Access) -> list[str]:
     """Addresses of every page of a vault whose every field holds something nasty."""
@@ -74,7 +81,8 @@ def pages(access: Access) -> list[str]:
     places = ["", *lists, *labs, "memories/new/", one, f"{one}edit/", f"{one}erase/", other]
     plan = create_plan(access, CleanupWish.parse({"rules": list(CleanupRule), "query": "archived:any"}))
     changed = archive_together(access, EVIL + " one", EVIL + " two")
-    places += ["banks/", "banks/#new", "banks/work/", "banks/work/retention/?look=1", "system/", "system/shred/"]
+    bank = "banks/work/"
+    places += ["banks/", "banks/#new", bank, f"{bank}retention/?look=1", f"{bank}try/", "system/", "system/shred/"]
     places += ["agents/", "agents/#new", f"agents/{agent.pk}/", "keys/", "keys/#new", f"keys/{key.pk}/"]
     places += ["jobs/", f"jobs/{job.pk}/", "migrations/", "transfer/", "summaries/"]
     places += ["activity/changesets/", f"changesets/{changed.pk}/"]
@@ -89,9 +97,7 @@ def pages(access: Access) -> list[str]:
     places += ["palette/", "palette/?q=script"]
     of_memory = ["near/", "raw/", "connections/", "connections/?steps=2", "?list=&left=1&right=2"]
     places += [f"{one}{part}" for part in of_memory]
-    places += ["settings/", "settings/?q=nothing+<b>", "settings/dedup/", "settings/cleanup_rules/"]
-    places += ["connect/?way=python", "connect/call/", "activity/?door=user", "activity/?request=none"]
-    places += ["activity/", "activity/model-calls/", "activity/erasures/", "connect/", "memories/none/"]
+    places += SIMPLE
     return [f"/{place}" for place in places]
 
 
