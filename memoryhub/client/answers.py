@@ -270,6 +270,28 @@ class EventPage(Shape):
     more: bool
 
 
+class Webhook(Shape):
+    """An endpoint that is told of what happens; ``secret`` is only in the answer that made it."""
+
+    id: UUID
+    name: str
+    url: str
+    types: list[str]
+    state: str
+    secret: str | None = None
+
+
+class Delivery(Shape):
+    """One event for one endpoint: waiting, delivered or failed."""
+
+    id: UUID
+    type: str
+    state: str
+    attempts: int
+    status: int | None = None
+    error: str = ""
+
+
 class Plan(Shape):
     """A clean-up that was planned; ``count`` and ``plan_hash`` are about what is chosen now."""
 

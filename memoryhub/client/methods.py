@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoryhub.client.calls import memories, operating, sessions, tidying, vault
+from memoryhub.client.calls import memories, operating, sessions, tidying, vault, webhooks
 from memoryhub.client.verbs import Each, Followed, Verb
 
 
@@ -120,3 +120,14 @@ class Methods:
     preview_retention = Verb(operating.preview_retention)
     write_retention = Verb(operating.write_retention)
     start_retention = Verb(operating.start_retention)
+
+    list_webhooks = Verb(webhooks.list_webhooks)
+    create_webhook = Verb(webhooks.create_webhook)
+    get_webhook = Verb(webhooks.get_webhook)
+    update_webhook = Verb(webhooks.update_webhook)
+    delete_webhook = Verb(webhooks.delete_webhook)
+    rotate_webhook_secret = Verb(webhooks.rotate_webhook_secret)
+    send_test = Verb(webhooks.send_test)
+    list_deliveries = Verb(webhooks.list_deliveries)
+    redeliver = Verb(webhooks.redeliver)
+    every_delivery = Each(webhooks.list_deliveries)

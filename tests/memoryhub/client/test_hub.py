@@ -102,6 +102,20 @@ def test_events_are_followed(hub: MemoryHub):
     assert next(waiting).type == "memory.added"
 
 
+def test_webhooks(hub: MemoryHub):
+    """Made, tried, changed, given a new secret, removed; nothing is sent, for no worker runs."""
+    made = hub.create_webhook("https://1.1.1.1/memories", types=["memory.*"])
+    assert made.secret and hub.get_webhook(made.id).secret is None
+    trial = hub.send_test(made.id)
+    assert [one.id for one in hub.every_delivery(made.id)] == [trial.id]
+    assert hub.update_webhook(made.id, active=False).state == "paused"
+    assert hub.rotate_webhook_secret(made.id).secret not in {None, made.secret}
+    assert [one.id for one in hub.list_webhooks().items] == [made.id]
+    assert hub.delete_webhook(made.id) is None
+    with pytest.raises(NotFound):
+        hub.redeliver(made.id, trial.id)
+
+
 def test_a_conversation_and_the_vault(hub: MemoryHub):
     added = hub.add_messages("monday", [{"role": "human", "content": "I live in Bergen.", "id": "m1"}], user_id="anna")
     assert added.session.user_id == "anna"
