@@ -22,7 +22,7 @@ DONE = {
     AccessPurpose.SEARCH.value: "searched",
     AccessPurpose.CONTEXT.value: "asked for context",
     AccessPurpose.READ.value: "read a memory by its id",
-    "": "said who it is",
+    "": "called",
 }
 _LONGEST = dt.timedelta(days=1)
 
