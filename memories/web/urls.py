@@ -38,9 +38,18 @@ from memories.web import (
     system,
     transfer,
     trying,
+    webhooks,
 )
 
 urlpatterns = [
+    path("webhooks/", webhooks.webhooks, name="webhooks"),
+    path("webhooks/<uuid:webhook_id>/", webhooks.webhook, name="webhook"),
+    path("webhooks/<uuid:webhook_id>/switch/", webhooks.switch, name="switch_webhook"),
+    path("webhooks/<uuid:webhook_id>/test/", webhooks.test, name="test_webhook"),
+    path("webhooks/<uuid:webhook_id>/rotate/", webhooks.rotate, name="rotate_webhook"),
+    path("webhooks/<uuid:webhook_id>/allow/", webhooks.allow, name="allow_webhook"),
+    path("webhooks/<uuid:webhook_id>/delete/", webhooks.delete, name="delete_webhook"),
+    path("webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver/", webhooks.again, name="redeliver"),
     path("", overview.overview, name="overview"),
     path("overview/recent/", overview.recent, name="recent_activity"),
     path("overview/news/", overview.news, name="news"),

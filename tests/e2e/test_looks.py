@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from banks.access import Access
 from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft
-from memories.models import Job, Session
+from memories.models import Job, Session, Webhook
 from memories.rules.cleanup import CleanupRule
 from memories.rules.cleanupwishes import CleanupWish
 from memories.rules.drafts import MemoryChanges
@@ -21,7 +21,7 @@ from memories.services.plans import create_plan
 from tests.clusters import old as old_memories
 from tests.clusters import summarise
 from tests.e2e.conftest import Tab
-from tests.factories import archive_together, converse, dreamt_of, make_key, make_pair, remember
+from tests.factories import archive_together, converse, dreamt_of, make_key, make_pair, make_webhook, remember
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -37,6 +37,13 @@ SIMPLE = [
     *("connect/", "connect/?way=python", "connect/call/", "activity/?door=user", "activity/?request=none"),
     *("activity/", "activity/model-calls/", "activity/erasures/", "memories/none/"),
 ]
+
+
+def hooks(access: Access) -> list[str]:
+    """The pages of a webhook with a nasty name."""
+    hook = make_webhook(access)
+    Webhook.objects.filter(pk=hook.pk).update(name=EVIL[:100])
+    return ["webhooks/", f"webhooks/{hook.pk}/"]
 
 
 @pytest.fixture
@@ -78,7 +85,7 @@ def pages(access: Access) -> list[str]:
     ]
     lab = "recall/?q="
     labs = ["recall/", f"{lab}script", f"{lab}bank:work", f"{lab}endless+%3Cb%3E+banc:x&top_k=x&other.top_k=2"]
-    places = ["", *lists, *labs, "memories/new/", one, f"{one}edit/", f"{one}erase/", other]
+    places = ["", *hooks(access), *lists, *labs, "memories/new/", one, f"{one}edit/", f"{one}erase/", other]
     plan = create_plan(access, CleanupWish.parse({"rules": list(CleanupRule), "query": "archived:any"}))
     changed = archive_together(access, EVIL + " one", EVIL + " two")
     bank = "banks/work/"
