@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -93,11 +94,10 @@ class Comparing:
         ladder = self._ladder(one)
         limit = self.context.settings_in(one.memory.bank_id)["dedup_candidates"]
         near = [(self.there[key], cosine) for key, cosine in self.near.get(one.memory.pk, ()) if key in self.there]
-        near = [
-            (other, cosine) for other, cosine in [*near, *self._among_written(one)] if _comparable(other, one.memory)
-        ]
-        near.sort(key=lambda pair: -pair[1])
-        return [each for pair in near[:limit] if (each := self._candidate(one, *pair, ladder))]
+        near = sorted([*near, *self._among_written(one)], key=lambda pair: -pair[1])
+        # Asked of the nearest only: among look-alikes there may be hundreds.
+        alike = islice((pair for pair in near if _comparable(pair[0], one.memory)), limit)
+        return [each for pair in alike if (each := self._candidate(one, *pair, ladder))]
 
     def remember(self, one: Newcomer) -> None:
         """The newcomer stands, so those after it are compared with it too (DUP-26)."""
