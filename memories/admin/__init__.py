@@ -2,6 +2,30 @@
 
 from __future__ import annotations
 
-from memories.admin import bulk, cleanup, erasures, events, rollups, schedules, store, summaries, tiers, transfer
+from memories.admin import (
+    bulk,
+    cleanup,
+    erasures,
+    events,
+    rollups,
+    savedviews,
+    schedules,
+    store,
+    summaries,
+    tiers,
+    transfer,
+)
 
-__all__ = ["bulk", "cleanup", "erasures", "events", "rollups", "schedules", "store", "summaries", "tiers", "transfer"]
+__all__ = [
+    "bulk",
+    "cleanup",
+    "erasures",
+    "events",
+    "rollups",
+    "savedviews",
+    "schedules",
+    "store",
+    "summaries",
+    "tiers",
+    "transfer",
+]

@@ -18,6 +18,7 @@ from memories.models.modelcall import CallGuard, ModelCall
 from memories.models.note import DailyNote, NoteLine
 from memories.models.retrieval import Embedding, EmbeddingSpace, MemoryIndex, Posting, PostingChunk, VaultSpace
 from memories.models.rollup import GuardSpell, Rollup, Tally
+from memories.models.savedview import SavedView
 from memories.models.schedule import Schedule
 from memories.models.session import Message, Session
 from memories.models.summary import ClusterSummary
@@ -62,6 +63,7 @@ __all__ = [
     "PostingChunk",
     "Revision",
     "Rollup",
+    "SavedView",
     "Schedule",
     "Session",
     "Tally",

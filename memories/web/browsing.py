@@ -30,6 +30,7 @@ from memories.web.columns import columns_of, heads_of, offers_of
 from memories.web.emptiness import blame
 from memories.web.querychips import ShownMistake, shown_mistakes
 from memories.web.rows import LIST, MemoryRow, Shown, rows_of
+from memories.web.savedviews import ViewLine, views_of
 from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class ListPage:
     heads: list[Column]
     offers: list[Offer]
     blamed: list[Blame]
+    views: list[ViewLine]
     #: Whether the counts beside the list could not be made.
     is_uncounted: bool
 
@@ -179,6 +181,7 @@ def list_page(request: HubRequest) -> ListPage:
         heads=heads_of(shown, asked.address),
         offers=offers_of(shown),
         blamed=blame(access, asked.address.without("cursor"), found.asked.parted, chips) if is_empty else [],
+        views=views_of(access, asked.address),
         is_uncounted=found.survey is None,
     )
 

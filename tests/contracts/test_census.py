@@ -57,7 +57,7 @@ STEPS = {
     "it gives names of the caller's own vault for ids; its own tests say of whom": "find_names bank_names",
     "it has tests of its own, and names nothing by id": (
         "with_idempotency import_conversations reject_drafts create_bank list_migrations record_accesses "
-        "try_text deep_dream restore_core_version create_webhook "
+        "try_text deep_dream restore_core_version create_webhook save_view owner_of "
         "read_statistics count_in_banks read_guard_spells read_inbox tally_writes tally_recalls count_audit_after "
         "import_vault begin_import forget_imports bring_banks identity_in held_at_once unfinished_import source_digest "
         "require_mem0 write_turns"

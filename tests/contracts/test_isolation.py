@@ -23,11 +23,13 @@ from memories.models import (
     ErasureReceipt,
     Job,
     Memory,
+    SavedView,
     Session,
     VaultImport,
     Webhook,
 )
 from memories.rules.drafts import MemoryChanges
+from memories.rules.savedviews import ViewDraft
 from memories.rules.settings import Level
 from memories.rules.vocabulary import JobState
 from memories.services import (
@@ -36,6 +38,7 @@ from memories.services import (
     jobs,
     plans,
     reviewing,
+    savedviews,
     settings,
 )
 from memoryhub.lib.errors import HubError
@@ -98,6 +101,7 @@ def hidden(db: None) -> Hidden:
         Dream: dreamt_of(access, memory).pk,
         VaultImport: make_import(access).pk,
         Webhook: make_webhook(access).pk,
+        SavedView: savedviews.save_view(access, ViewDraft(name=HIDDEN, address=f"q={HIDDEN}", is_shared=True)).pk,
     }
     return Hidden(access.vault, memory, ids)
 

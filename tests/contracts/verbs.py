@@ -23,6 +23,7 @@ from memories.models import (
     ErasureReceipt,
     Job,
     Memory,
+    SavedView,
     Session,
     VaultImport,
     Webhook,
@@ -81,6 +82,7 @@ from memories.services import (
     retention,
     reviewing,
     revising,
+    savedviews,
     sessions,
     settings,
     sources,
@@ -146,6 +148,7 @@ OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
     "send_test": (Webhook, lambda who, target: deliveries.send_test(who, target)),
     "list_deliveries": (Webhook, lambda who, target: deliveries.list_deliveries(who, target)),
     "redeliver": (Webhook, lambda who, target: deliveries.redeliver(who, target, target)),
+    "delete_view": (SavedView, lambda who, target: savedviews.delete_view(who, target)),
     "get_job": (Job, lambda who, target: jobs.get_job(who, target)),
     "retry_job": (Job, lambda who, target: jobs.retry_job(who, target)),
     "cancel_job": (Job, lambda who, target: jobs.cancel_job(who, target)),
@@ -246,6 +249,7 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "count_chosen": lambda who: bulk.count_chosen(
         who, BulkChange(action=BulkAction.ARCHIVE, query=EVERYTHING, expected_count=0)
     ),
+    "list_views": lambda who: savedviews.list_views(who),
     "survey_memories": lambda who: survey.survey_memories(who, EVERYTHING, LABELS, {}),
 }
 """Verbs that show memories: nothing hidden may be in the answer."""

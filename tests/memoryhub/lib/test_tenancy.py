@@ -34,6 +34,7 @@ from memories.models import (
     MemoryIndex,
     Message,
     Revision,
+    SavedView,
     VaultImport,
     Webhook,
 )
@@ -106,6 +107,7 @@ def fill_operations(vault: Vault, memory: Memory, changeset: Changeset) -> None:
     Event.objects.create(**here, event="job.done", actor_kind="system", target_kind="job")
     hook = Webhook.objects.create(**here, name="x", url="https://x", secret="s", types=[], position=0)
     Delivery.objects.create(**here, webhook=hook, event="webhook.test")
+    SavedView.objects.create(**here, owner="user:1", name="Mine", address="")
     BulkBatch.objects.create(**here, changeset=changeset, given={})
     brought = VaultImport.objects.create(**here, **done)
     ImportChunk.objects.create(**here, owner=brought, number=own, first_line=1)
