@@ -128,7 +128,7 @@ def as_png(pixels: NDArray[np.uint8]) -> bytes:
     every = np.stack([colours >> 16, colours >> 8 & 255, colours & 255], axis=1).astype(np.int32)
     nearest = np.array([int(np.argmin(((palette - one) ** 2).sum(axis=1))) for one in every], dtype=np.uint8)
     rows = nearest[places].reshape(packed.shape)
-    height, width = rows.shape
+    height, width = pixels.shape[:2]
     lines = b"".join(b"\x00" + row.tobytes() for row in rows)
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
     parts = [(b"IHDR", head), (b"PLTE", palette.astype(np.uint8).tobytes()), (b"IDAT", zlib.compress(lines, 9))]

@@ -142,7 +142,7 @@ def _refuse_gone(vault_id: UUID, after: int, kept_from: dt.datetime, drawn: int)
             "This hub was restored from an earlier state; read everything anew, then go on without `after`."
         )
     for model in (AuditEntry, Event):
-        following = model.objects.filter(vault_id=vault_id, id__gt=after).exclude(event="").order_by("id")  # type: ignore[attr-defined]
+        following = model.objects.filter(vault_id=vault_id, id__gt=after).exclude(event="").order_by("id")
         first = following.values_list("at", flat=True).first()
         if first is not None and first < kept_from:
             raise EventsGone
@@ -166,7 +166,7 @@ def _reach(vault_id: UUID, after: int, complete: int) -> tuple[int, bool]:
     """How far to look for one page, and whether there is something beyond."""
     ends = []
     for model in (AuditEntry, Event):
-        rows = model.objects.filter(vault_id=vault_id, id__gt=after, id__lte=complete).order_by("id")  # type: ignore[attr-defined]
+        rows = model.objects.filter(vault_id=vault_id, id__gt=after, id__lte=complete).order_by("id")
         ends += list(rows.values_list("id", flat=True)[LOOKED_AT - 1 : LOOKED_AT])
     return (min(ends), True) if ends else (max(after, complete), False)
 

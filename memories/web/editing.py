@@ -64,7 +64,7 @@ def based_on(access: Access, current: Memory, form: EditForm, banks: list[Bank])
         return Based()
     known = {name: thawed(name, value) for name, value in before.items()}
     slugs = {bank.pk: bank.slug for bank in banks}
-    slug = slugs.get(known.get("bank_id"), current.bank.slug)
+    slug = slugs.get(known.get("bank_id") or current.bank_id, current.bank.slug)
     return Based({**initial_of(_then(current, known), known["content"]), "bank": slug})
 
 

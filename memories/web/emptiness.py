@@ -62,7 +62,7 @@ def _of_the_text(here: Address) -> list[tuple[str, tuple[str, ...], str]]:
         return []
     if query.phrases:
         return [(f"“{text}”", ("q",), str(here.without("q")))]
-    found = []
+    found: list[tuple[str, tuple[str, ...], str]] = []
     for field in dict.fromkeys(term.field for term in query.terms):
         terms = [term for term in query.terms if term.field == field]
         said = " ".join(text[term.start : term.end] for term in terms)

@@ -59,7 +59,7 @@ def edit_row(request: HubRequest, memory_id: UUID) -> HttpResponse:
         else:
             say(request, f"Saved as version {after}.", undo=undo)
         return SeeOther(f"{reverse('row', args=[memory_id])}{list_of(request)}")
-    context = {"form": edited.form, "conflict": edited.conflict}
+    context: dict[str, object] = {"form": edited.form, "conflict": edited.conflict}
     return _drawn(request, edited.found, "memories/row_form.html", context, edited.status)
 
 

@@ -43,7 +43,7 @@ class Part:
 def system(request: HubRequest) -> HttpResponse:
     """Parts and versions, guards, sizes; and for whoever runs the hub, its configuration."""
     request.access.require(KeyScope.OPS_READ)
-    guards, is_operator = guard_rows(request.access), request.user.is_superuser  # type: ignore[union-attr]
+    guards, is_operator = guard_rows(request.access), request.user.is_superuser
     context = {
         "is_owner": request.access.scopes >= ALL_SCOPES,
         "is_operator": is_operator,

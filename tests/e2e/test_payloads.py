@@ -66,7 +66,8 @@ def voices() -> tuple[Voice, Voice]:
     banks = {disarmed(name).casefold(): name for name in named}
     chosen = list(banks.values())[::12]
     evil = Voice(chunks, PAYLOADS, chosen, query=quote_plus(" ".join(PAYLOADS)[:LONG_QUERY]))
-    return evil, Voice(*([disarmed(one) for one in said] for said in (chunks, PAYLOADS, chosen)), query=evil.query)
+    words, lines, names = ([disarmed(one) for one in said] for said in (chunks, PAYLOADS, chosen))
+    return evil, Voice(words, lines, names, query=evil.query)
 
 
 def owner_of(voice: Voice, name: str) -> tuple[User, dict[str, list[str]]]:

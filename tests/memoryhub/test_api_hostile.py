@@ -172,9 +172,8 @@ def test_a_hostile_query(api: ApiClient, path: str):
 @pytest.mark.parametrize("name", [name for name, route in ROUTES.items() if "{" in route.path])
 def test_a_hostile_id(api: ApiClient, name: str):
     route = ROUTES[name]
-    kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "receipt", "import")
-    kinds = ("memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "plan", "receipt")
-    kinds = (*kinds, "webhook", "delivery")
+    kinds = ["memory", "successor", "pair", "bank", "agent", "key", "job", "session", "changeset", "plan"]
+    kinds += ["receipt", "import", "webhook", "delivery"]
     known = dict.fromkeys(kinds, "01890000-0000-7000-8000-000000000000") | {"bank": "Work"}
     for identifier in IDS:
         path = filled(route.path, dict.fromkeys(kinds, identifier))

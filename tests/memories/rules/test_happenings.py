@@ -32,7 +32,7 @@ def test_the_name_of_a_change(action, changed, name):
 
 def test_names_and_families():
     """CON-27: exact names, whole families, and what is neither."""
-    assert named(["memory.added"]) == ({EventType.MEMORY_ADDED}, [])
+    assert named(["memory.added"]) == (frozenset({EventType.MEMORY_ADDED}), [])
     assert {one.value for one in named(["guard.*"])[0]} == {"guard.activated", "guard.recovered", "guard.reset"}
     assert named(["memory", "*", "memory.*.*"])[1] == ["memory", "*", "memory.*.*"]
 
