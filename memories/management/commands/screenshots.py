@@ -19,7 +19,7 @@ SHOTS = (
     Shot("overview", "/"),
     Shot("memories", "/memories/"),
     Shot("memory", "/memories/?q=staging+postgresql", follow="main a[href^='/memories/0']"),
-    Shot("recall", "/recall/?q=who+looks+after+the+backups"),
+    Shot("recall", "/recall/?q=where+do+the+nightly+backups+of+pelican+go"),
     Shot("cleanup", "/cleanup/", follow="main a[href^='/cleanup/plans/']"),
 )
 

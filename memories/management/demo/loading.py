@@ -124,8 +124,11 @@ class _Telling:
             self.ids[item.id] = str(result.memory.pk)
 
     def _succeed(self, bank: str, item: Item) -> None:
-        draft = item.to_draft(bank, self.today, self.ids[item.supersedes or ""])
+        old = self.ids[item.supersedes or ""]
+        draft = item.to_draft(bank, self.today, old)
         self.ids[item.id] = str(write_memory(self.voices[item.by], draft).memory.pk)
+        # What was replaced held until then, not until the story was told.
+        Memory.objects.filter(pk=old).update(archived_at=draft.created_at)
 
     def _decide(self) -> None:
         """What the person did in the browser: reviewed, edited, linked, put away."""

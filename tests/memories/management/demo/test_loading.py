@@ -58,6 +58,8 @@ def test_there_is_history_to_look_at(told: Access):
     head = Memory.objects.get(vault_id=told.vault_id, external_write_id="demo:staging-4")
     chain = [memory.external_write_id for memory in read_chain(told, head.pk)]
     assert chain == [f"demo:staging-{number}" for number in (1, 2, 3, 4)]
+    replaced = Memory.objects.get(vault_id=told.vault_id, external_write_id="demo:staging-3")
+    assert replaced.archived_at == head.created_at
 
 
 def test_the_dry_run_of_a_clean_up_finds_the_stale(told: Access):
