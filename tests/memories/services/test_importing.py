@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import gzip
 import hashlib
 import json
@@ -33,7 +32,6 @@ from memories.services.imports import (
     apply_import,
     begin_import,
     check_import,
-    drop_abandoned_imports,
     forget_imports,
     stage_lines,
 )
@@ -43,7 +41,6 @@ from memories.services.linking import create_link
 from memories.services.running import run_job
 from memories.services.settings import write_setting
 from memories.services.undoing import undo_changeset
-from memoryhub.lib.clock import now
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -400,24 +397,3 @@ def test_erasing_reads_the_staged_lines_however_they_are_written(access: Access,
     assert forget_imports(access, [memory.pk]) == 1
     checked.refresh_from_db()
     assert checked.state == "failed"
-
-
-def test_what_waits_too_long_for_a_yes_is_dropped(access: Access, other_access: Access):
-    """Sealed lines do not lie about for ever; what is under way is left alone."""
-    fill(access)
-    lines = b"".join(export_vault(access))
-    checked, fresh = bring(other_access, lines, dry_run=True), bring(other_access, lines, dry_run=True)
-    write_setting(other_access, Level.VAULT, "import_staged_days", 3)
-    VaultImport.objects.filter(pk=checked.pk).update(created_at=now() - dt.timedelta(days=4))
-    assert drop_abandoned_imports() == 1
-    checked.refresh_from_db()
-    fresh.refresh_from_db()
-    assert (checked.state, fresh.state) == ("failed", "checked")
-    assert "waited 3 days" in checked.error
-    assert not ImportChunk.objects.filter(owner=checked).exists()
-
-
-def test_empty_lines_behind_the_end_say_nothing(access: Access, other_access: Access):
-    fill(access)
-    done = bring(other_access, b"".join(export_vault(access)) + b"\n\n")
-    assert (done.state, done.error, done.made["memory"]) == ("done", "", {"new": 6})
