@@ -52,7 +52,7 @@ def test_filters_are_links_and_the_address_is_the_state(tab: Tab, owner: User, a
     page = tab.open("/memories/")
     page.get_by_role("navigation", name="Banks").get_by_role("link", name="Work").click()
     expect(page.get_by_text("Likes the river.")).to_have_count(0)
-    page.get_by_role("link", name="Constraint").click()
+    page.get_by_role("link", name="Constraint 1").click()
     page.wait_for_url("**/memories/?bank=work&type=constraint")
     expect(page.get_by_text("Never deploy on Fridays.")).to_be_visible()
     page.go_back()
@@ -73,8 +73,8 @@ def test_two_people_at_one_memory(tab: Tab, owner: User, access: Access):
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Somebody changed this memory")).to_be_visible()
     expect(page.get_by_label("Memory", exact=True)).to_have_value("The meeting is on Tuesday.")
-    expect(page.locator(".versus")).to_contain_text("The meeting is on Friday.")
-    page.get_by_role("button", name="Replace it by mine").click()
+    expect(page.locator(".versus")).to_contain_text("Friday")
+    page.get_by_role("button", name="Save mine over it").click()
     expect(page.locator(".statement")).to_have_text("The meeting is on Tuesday.")
 
 

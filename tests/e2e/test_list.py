@@ -1,0 +1,44 @@
+"""The list by hand: left out, edited in its line, changed as a whole after a second question, and saved."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import expect
+
+from banks.access import Access
+from memories.models import Memory
+from tests.e2e.conftest import Tab
+from tests.factories import remember
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_list_is_narrowed_edited_and_changed_as_a_whole(tab: Tab, owner: User, access: Access):
+    for number in range(27):
+        remember(access, f"Note {number}.", bank="Work", type="task")
+    remember(access, "The river is calm.", bank="Work")
+    tab.sign_in(owner)
+    page = tab.open("/memories/?bank=work&type=fact")
+    page.get_by_role("link", name="Edit").first.click()
+    page.get_by_label("Memory", exact=True).fill("The river is high.")
+    page.get_by_role("button", name="Save").first.click()
+    expect(page.get_by_text("Saved as version 2.")).to_be_visible()
+    page = tab.open("/memories/?bank=work")
+    page.get_by_role("link", name="Leave out Fact").click()
+    expect(page.get_by_text("The river is high.")).to_have_count(0)
+    page.locator("[name=id]").first.check()
+    page.get_by_label("Select all 27 matching").check()
+    page.locator("#bulk").get_by_role("button", name="Apply").click()
+    expect(page.get_by_role("heading", name="Archive, 27 memories?")).to_be_visible()
+    page.get_by_role("button", name="Archive 27").click()
+    expect(page.get_by_text("Archived 27 memories.")).to_be_visible()
+    assert Memory.objects.live().count() == 1
+    expect(page.get_by_text("Nothing matches")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Taken back: 27 memories.")).to_be_visible()
+    page.locator("summary", has_text="Save view").click()
+    page.get_by_label("Name", exact=True).fill("To do")
+    page.locator(".save-view").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("navigation", name="Saved views")).to_contain_text("To do")
+    assert tab.complaints == []
