@@ -36,7 +36,7 @@ from memories.services.deliveries import fan_out, messages_of
 from memories.services.webhooks import disable
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import HubError
-from memoryhub.lib.posting import Answer, post
+from memoryhub.lib.posting import Answer, Poster
 from memoryhub.lib.sealing import gate
 
 THREADS = 32
@@ -45,7 +45,7 @@ AT_ONCE = 6
 #: Deliveries of one endpoint taken from the database together, and how long they are this process's own.
 TAKEN, LEASE = 100, dt.timedelta(minutes=3)
 #: A round ends after so many seconds, or when nothing came for a moment; the next one goes on.
-LONGEST, LINGERS, TICK = 45.0, 1.0, 0.05
+LONGEST, LINGERS, TICK, TAKES_EVERY = 45.0, 1.0, 0.05, 0.2
 #: An endpoint whose secrets do not open is looked at again after so long.
 UNUSABLE_FOR = dt.timedelta(hours=1)
 _ONE_AT_A_TIME = 0x6D68_7765_6268_6F6F
@@ -69,6 +69,7 @@ class _Line:
     webhook: Webhook
     access: Access
     url: str
+    poster: Poster
     waiting: list[_Message] = field(default_factory=list)
     flying: int = 0
     proven: bool = False
@@ -125,11 +126,14 @@ class _Round:
 
     def run(self) -> int:
         """Until there is nothing left to do, or the time is over."""
-        quiet_since = time.monotonic()
+        quiet_since, taken_at = time.monotonic(), 0.0
         with ThreadPoolExecutor(THREADS, "webhook") as pool:
             while (at := time.monotonic()) < self.until:
-                if self._take() or self.flying:
+                idle = not any(line.waiting for line in self.lines.values())
+                if (idle or at >= taken_at + TAKES_EVERY) and self._take():
                     quiet_since = at
+                taken_at = at if idle or at >= taken_at + TAKES_EVERY else taken_at
+                quiet_since = at if self.flying else quiet_since
                 self._send(pool)
                 self._land(TICK)
                 if at - quiet_since > LINGERS:
@@ -137,6 +141,8 @@ class _Round:
             while self.flying:
                 self._land(1.0)
         self._give_back()
+        for line in self.lines.values():
+            line.poster.close()
         return self.calls
 
     def _take(self) -> int:
@@ -167,7 +173,12 @@ class _Round:
 
     def _line(self, webhook: Webhook) -> _Line:
         access = system_access(webhook.vault_id, f"webhook-{webhook.pk}")
-        line = self.lines.setdefault(webhook.pk, _Line(webhook, access, webhook.url))
+        allowed = webhook.is_private and webhook.private_allowed
+        line = self.lines.get(webhook.pk)
+        if line is None:
+            line = self.lines[webhook.pk] = _Line(webhook, access, webhook.url, Poster(allow_private=allowed))
+        elif line.poster.allow_private != allowed:
+            line.poster = Poster(allow_private=allowed)
         line.webhook, line.url = webhook, webhook.url
         return line
 
@@ -179,10 +190,7 @@ class _Round:
             for line in self.lines.values():
                 if line.waiting and line.free > 0 and len(self.flying) < THREADS:
                     message = line.waiting.pop(0)
-                    allowed = line.webhook.is_private and line.webhook.private_allowed
-                    future = pool.submit(
-                        post, line.url, message.body, message.headers, allow_private=allowed, keep=ANSWER_MAX
-                    )
+                    future = pool.submit(line.poster.post, line.url, message.body, message.headers, ANSWER_MAX)
                     self.flying[future] = (line, message.delivery)
                     line.flying += 1
                     self.calls += 1

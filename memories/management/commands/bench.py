@@ -19,6 +19,7 @@ from memories.management.bench.calibrate import calibrate
 from memories.management.bench.cluster import measure_clustering
 from memories.management.bench.dedup import measure_dedup
 from memories.management.bench.direct import finish, write_share
+from memories.management.bench.events import measure_events
 from memories.management.bench.hub import Hub
 from memories.management.bench.layout import Layout
 from memories.management.bench.recall import measure_elsewhere, measure_recall
@@ -126,6 +127,9 @@ class Command(BaseCommand):
     def _calibrate(self, options: dict[str, Any]) -> None:
         self.stdout.write(calibrate())
 
+    def _events(self, options: dict[str, Any]) -> None:
+        self.stdout.write(measure_events())
+
     def _extract(self, options: dict[str, Any]) -> None:
         self.stdout.write(extract.as_text(extract.measure()))
 
@@ -146,7 +150,7 @@ def _layout(options: dict[str, Any]) -> Layout:
     return Layout(options["memories"], options["vaults"], options["seed"])
 
 
-#: What is measured by its results and not by the clock; each stands alone.
+#: What stands alone: most of it is measured by its results and not by the clock.
 QUALITY: dict[str, Callable[[Command, dict[str, Any]], None]] = {
     "recall": Command._recall,
     "dedup": Command._dedup,
@@ -154,4 +158,5 @@ QUALITY: dict[str, Callable[[Command, dict[str, Any]], None]] = {
     "calibrate": Command._calibrate,
     "statemachine": Command._statemachine,
     "extract": Command._extract,
+    "events": Command._events,
 }
