@@ -16,8 +16,10 @@ from django_htmx.http import HttpResponseClientRefresh
 from banks.access import KeyScope
 from banks.services.audit import count_audit_after, list_audit
 from banks.services.banks import list_banks
+from memories.rules.filters import MemoryFilter
 from memories.rules.rollups import Metric, Period
 from memories.rules.vocabulary import SkipReason
+from memories.search.standing import Standing, count_standing
 from memories.search.statistics import read_guard_spells, read_statistics
 from memories.search.timing import WHOLE
 from memories.services.inbox import read_inbox
@@ -77,7 +79,8 @@ def overview(request: HubRequest) -> HttpResponse:
     found = block("The counts", lambda: read_statistics(access, period, COUNTED))
     context: dict[str, Any] = {"hub_url": request.build_absolute_uri("/").rstrip("/")}
     inbox = block("What waits", lambda: read_inbox(access))
-    if found.value is not None and found.value.is_untouched:
+    uncounted = found.value is not None and found.value.is_untouched
+    if uncounted and count_standing(access, MemoryFilter())[Standing.ALL] == 0:
         context |= {"is_empty": True, "steps": first_steps(access, inbox.value)}
         return answer_page(request, "memories/overview.html", context, part="first-run")
     if request.htmx.target == "first-run":
@@ -88,6 +91,7 @@ def overview(request: HubRequest) -> HttpResponse:
     if waiting.value is not None:
         context["waiting"] = waiting.value
     context |= {
+        "uncounted": uncounted,
         "vitals": _vitals(inbox, guards),
         "guards": [row for row in guards.value or [] if row.is_open],
         "held_back": _held_back(found.value),

@@ -189,3 +189,12 @@ def test_banks_have_a_curve_and_jobs_a_queue(browser: Client, access: Access):
     assert "1 stored in the last 30 days" in html(browser, "/banks/")
     assert "Queue, 7 days" in html(browser, "/jobs/")
     assert "Queue, 7 days" not in html(browser, "/jobs/", **{"HX-Request": "true", "HX-Target": "jobs"})
+
+
+def test_a_vault_that_is_not_counted_yet_is_not_called_new(browser: Client, access: Access):
+    """One filled before there were counts, or restored, until the next round of the workers."""
+    remember(access, "It was here before.")
+    Tally.objects.all().delete()
+    page = html(browser)
+    assert "first-run" not in page
+    assert "still being counted" in page
