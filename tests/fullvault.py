@@ -27,6 +27,7 @@ from memories.models import (
     CoreDocument,
     CoreVersion,
     DailyNote,
+    Delivery,
     Dream,
     Job,
     Memory,
@@ -37,6 +38,7 @@ from memories.rules.cleanup import CleanupRule
 from memories.rules.cleanupwishes import CleanupWish
 from memories.rules.drafts import MemoryChanges
 from memories.rules.limits import BATCH_MAX
+from memories.rules.savedviews import ViewDraft
 from memories.rules.vocabulary import AccessPurpose, CallResult, JobState, MemoryType, NoteKind, Purpose, Relation
 from memories.services.accesses import flush_accesses, record_accesses
 from memories.services.archiving import archive_many
@@ -46,12 +48,23 @@ from memories.services.editing import update_memory
 from memories.services.erasing import erase_memory
 from memories.services.linking import create_link
 from memories.services.plans import create_plan
+from memories.services.savedviews import save_view
 from memories.services.shredding import shred_vault
 from memories.services.writing import write_batch
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import HubError
 from tests.clusters import old, summarise
-from tests.factories import converse, draft, dreamt_of, make_import, make_key, make_pair, operator, remember
+from tests.factories import (
+    converse,
+    draft,
+    dreamt_of,
+    make_import,
+    make_key,
+    make_pair,
+    make_webhook,
+    operator,
+    remember,
+)
 
 LABEL, ENTITY, NAME, TAG, LINE = 255, 200, 100, 64, 1000
 OLD = "2025-01-01T00:00:00Z"
@@ -71,7 +84,7 @@ class Voice:
 
     def __call__(self, place: int, longest: int = 100_000) -> str:
         fitting = [word for word in self._said(longest) if len(word) <= longest]
-        return fitting[place % len(fitting)]
+        return fitting[place % len(fitting)] if fitting else "x" * longest
 
     def _said(self, longest: int) -> Sequence[str]:
         return self.lines if self.lines and longest <= LINE else self.words
@@ -97,6 +110,7 @@ class FullVault:
         self.talk()
         self.dream(memories[0])
         self.operate(memories)
+        self.listen()
         self.shred()
         return self.ids
 
@@ -239,7 +253,7 @@ class FullVault:
             ModelCall(
                 vault=vault, purpose=list(Purpose)[place % 6].value, result=list(CallResult)[place % 4].value,
                 model=say(place, 200), detail=say(place, 300), reason="guard_open" if place % 4 == 3 else "",
-                provider=say(place, 40) if any(len(word) <= 40 for word in say.words) else "",
+                provider=say(place, 40),
                 subjects=[memories[0].pk],
             )
             for place in range(self.rows)
@@ -260,6 +274,20 @@ class FullVault:
         brought.save()
         self.ids["plan_id"], self.ids["import_id"] = [str(plan.pk)], [str(brought.pk)]
         self.ids["receipt_id"] = [str(receipts[0].pk)]
+
+    def listen(self) -> None:
+        """An endpoint with deliveries, and saved views."""
+        access, say = self.access, self.say
+        webhook = make_webhook(access)
+        webhook.name, webhook.failures = say(0, NAME), 3
+        webhook.save()
+        Delivery.objects.bulk_create(
+            Delivery(vault_id=access.vault_id, webhook=webhook, event="memory.added", error=say(place, 40))
+            for place in range(self.rows)
+        )
+        views = [save_view(access, ViewDraft(name=say(place, 50), address="q=x", is_shared=True)) for place in range(9)]
+        self.ids["view_id"], self.ids["webhook_id"] = [str(views[0].pk)], [str(webhook.pk)]
+        self.ids["delivery_id"] = [str(webhook.deliveries.first().pk)]
 
     def shred(self) -> None:
         """Another vault of the same owners, which is no more."""

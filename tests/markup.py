@@ -22,7 +22,7 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         named = {name: value or "" for name, value in attrs}
         wrong = [
-            *(["an inline script"] if tag == "script" and "src" not in named else []),
+            *(["an inline script"] if tag == "script" and "src" not in named and not _is_data(named) else []),
             *(["an inline style sheet"] if tag == "style" else []),
             *(["a frame or a plug-in"] if tag in {"iframe", "frame", "object", "embed", "base"} else []),
             *(f"{name} is inline script" for name in named if name.startswith(("on", "hx-on", "data-hx-on"))),
@@ -51,6 +51,11 @@ class _Reader(HTMLParser):
             name for name in ("hx-vals", "hx-headers") if named.get(name, "").strip().startswith(("js:", "javascript:"))
         ]
         return [*(["hx-trigger has a condition"] if condition else []), *(f"{name} is evaluated" for name in values)]
+
+
+def _is_data(named: dict[str, str]) -> bool:
+    """Whether a script element only holds data, which no browser runs."""
+    return named.get("type") == "application/json"
 
 
 def breaches(html: str, own: Sequence[str] = ()) -> list[str]:
