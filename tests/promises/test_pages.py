@@ -23,7 +23,7 @@ from tests.markup import breaches
 
 MOST_QUERIES = 15
 #: More, by the name of the page. Two searches side by side are asked one after the other.
-MORE_QUERIES = {"recall": 22, "overview": 18, "memory": 29, "edit_memory": 30, "memories": 16}
+MORE_QUERIES = {"recall": 22}
 #: Bytes, compressed: a page with long lists, all our scripts with htmx, all our style sheets.
 MOST_HTML, MOST_SCRIPT, MOST_STYLE = 60_000, 30_000, 16_000
 #: Statements that only hold a transaction together.
