@@ -9,7 +9,7 @@ from typing import Any
 from django.db import connection
 
 from banks.access import Access, KeyScope
-from memories.models.effective import config_version, remembered_settings
+from memories.models.effective import opened_settings
 from memoryhub.lib.clock import now
 
 EXPIRING_WITHIN = dt.timedelta(days=14)
@@ -35,7 +35,7 @@ class Inbox:
 def read_inbox(access: Access) -> Inbox:
     """Plans that can be applied, jobs, keys that end within 14 days, and the index. Needs ops:read."""
     access.require(KeyScope.OPS_READ)
-    days = remembered_settings(access, config_version(access.vault_id))["cleanup_plan_days"]
+    days = opened_settings(access)["cleanup_plan_days"]
     given: dict[str, Any] = {
         "vault": access.vault_id,
         "planned_after": now() - dt.timedelta(days=days),
