@@ -1,4 +1,4 @@
-"""Every page in light and dark, wide and narrow: nothing sticks out, nothing complains, everybody can use it."""
+"""Every page in the narrowest window, full of what should never be markup: nothing sticks out, nothing complains."""
 
 from __future__ import annotations
 
@@ -117,11 +117,11 @@ def outcome(tab: Tab) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (320, "light"), (360, "dark")])
-def test_every_page_fits_and_is_accessible(
-    open_tab: Callable[..., Tab], owner: User, pages: list[str], width: int, scheme: str
+def test_every_page_fits_the_narrowest_window_whatever_was_written(
+    open_tab: Callable[..., Tab], owner: User, pages: list[str]
 ):
-    tab = open_tab(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    """UI: 320 px, with the longest words there are in every field; the other sizes are the accessibility tests'."""
+    tab = open_tab(viewport={"width": 320, "height": 800}, color_scheme="light")
     faults: dict[str, list[str]] = {}
     tab.open("/accounts/login/")
     faults["login"] = outcome(tab)
@@ -130,19 +130,4 @@ def test_every_page_fits_and_is_accessible(
         tab.open(address)
         faults[address] = outcome(tab)
     assert {address: found for address, found in faults.items() if found} == {}
-    assert [text for text in tab.complaints if "404" not in text] == []
-
-
-def test_nothing_anybody_wrote_becomes_markup(open_tab: Callable[..., Tab], owner: User, pages: list[str]):
-    """No dialog opens, no image loads, no policy is violated, nothing asks the server by itself."""
-    tab = open_tab()
-    asked: list[str] = []
-    tab.page.on("request", lambda request: asked.append(request.url))
-    tab.sign_in(owner)
-    for address in pages:
-        page = tab.open(address)
-        page.wait_for_load_state("load")
-        assert page.locator("b[hx-get], img[src=x], main script").count() == 0, address
-    assert page.evaluate("document.title").startswith("Not here")
-    assert [url for url in asked if url.endswith("/x") or not url.startswith(tab.root)] == []
     assert [text for text in tab.complaints if "404" not in text] == []
