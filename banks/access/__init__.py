@@ -11,6 +11,7 @@ from banks.access.access import (
     acting_under,
     mandate_of,
     reopened,
+    require_live,
     system_access,
     vaults_of,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "acting_under",
     "mandate_of",
     "reopened",
+    "require_live",
     "system_access",
     "vaults_of",
 ]

@@ -130,6 +130,15 @@ def _is_live(key: ApiKey, at: dt.datetime) -> bool:
     return (key.revoked_at is None or key.revoked_at > at) and (key.expires_at is None or key.expires_at > at)
 
 
+def require_live(access: Access) -> None:
+    """For whoever waited: raises InvalidKey when the caller's key was revoked or has expired since."""
+    if access.actor.kind != "key":
+        return
+    key = ApiKey.objects.filter(vault_id=access.vault_id, pk=access.actor.id).first()
+    if key is None or not _is_live(key, now()):
+        raise InvalidKey
+
+
 def _note_use(key: ApiKey, at: dt.datetime) -> None:
     stale = at - USE_IS_NOTED_EVERY
     if key.last_used_at is None or key.last_used_at < stale:

@@ -14,7 +14,7 @@ from django.urls import NoReverseMatch, reverse
 from banks.access import KeyScope
 from banks.services.banks import list_banks
 from banks.web.shell import DENSITIES, SHORTCUTS_COOKIE, THEMES, navigation_of
-from memoryhub.lib.pages import answer_page, local_address
+from memoryhub.lib.pages import answer_page, came_from, local_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,7 +83,7 @@ def palette(request: HubRequest) -> HttpResponse:
     context = {
         "question": question,
         "sections": sorted((section for section in sections if section.entries), key=lambda one: one.distance),
-        "come_back": local_address(request, request.htmx.current_url_abs_path or "", reverse("palette")),
+        "come_back": local_address(request, came_from(request), reverse("palette")),
         # While somebody types, words are enough; a pause or Enter asks for meaning too.
         "is_typing": bool(request.htmx) and "pause" not in request.GET,
         "pause_url": f"{reverse('palette')}?{urlencode({'q': question, 'pause': 1})}",

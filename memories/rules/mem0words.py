@@ -60,7 +60,9 @@ class _Loose(StrictModel):
         """Whose memories: our names of the ids → the values any of which may stand there. Raises Invalid."""
         found = {name: [value] for name in IDS if (value := getattr(self, name)) is not None}
         for name, values in _named_in(self.filters or {}):
-            found[name] = values
+            found[name] = _both(found.get(name, [_EVERYBODY]), values)
+            if not found[name]:
+                raise Invalid(errors=[FieldError("/filters", "nobody", f"no {name} is left that all of it names")])
         return {IDS[name]: values for name, values in found.items() if _EVERYBODY not in values}
 
 
@@ -143,6 +145,13 @@ class UpdateMemory(StrictModel):
         if not given:
             raise Invalid(errors=[FieldError("/text", "required", "say the new text, or metadata")])
         return MemoryChanges.parse(given)
+
+
+def _both(some: list[str], others: list[str]) -> list[str]:
+    """Who is in both lists."""
+    if _EVERYBODY in some:
+        return others
+    return some if _EVERYBODY in others else [one for one in some if one in others]
 
 
 def _named_in(filters: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from django.db import connection
 
-from banks.access import Access
+from banks.access import Access, require_live
 from memories.search.events import EventPage, EventQuery, list_events
 from memories.search.horizon import horizon
 from memoryhub.env import environment
@@ -26,7 +26,8 @@ _places = threading.BoundedSemaphore(max(1, environment().web_threads // 2))
 def await_events(access: Access, wanted: EventQuery, seconds: float) -> EventPage:
     """The next events, or after so many seconds (20 at most) an empty page. Raises as ``list_events``.
 
-    Beyond as many callers as may wait at once in this process the answer comes at once.
+    Beyond as many callers as may wait at once in this process the answer comes at once. A key that was revoked while
+    it waited hears nothing more: InvalidKey.
     """
     page = list_events(access, wanted)
     if page.items or seconds <= 0 or not _places.acquire(blocking=False):
@@ -45,5 +46,6 @@ def _awaited(access: Access, wanted: EventQuery, page: EventPage, until: float) 
             time.sleep(min(PAUSE, left))
             if horizon.look(no_older_than=PAUSE / 2).complete <= page.next:
                 continue
+        require_live(access)
         page = list_events(access, replace(wanted, after=str(page.next)))
     return page

@@ -24,6 +24,7 @@ from memoryhub.lib.errors import Conflict, HubError, NotFound
 from memoryhub.lib.ids import new_id, parse_id
 from memoryhub.lib.kick import nudge_deliveries
 from memoryhub.lib.pagination import decode_cursor, encode_cursor, query_text
+from memoryhub.lib.sealing import gate
 
 log = structlog.get_logger(__name__)
 TEST = "webhook.test"
@@ -177,7 +178,8 @@ def trim_deliveries() -> int:
     """Delete deliveries that ended longer ago than their vault keeps events; how many. The hub's own sweep."""
     trimmed = 0
     for vault_id in Webhook.objects.order_by().values_list("vault_id", flat=True).distinct():
-        kept = dt.timedelta(days=effective_settings(system_access(vault_id))["events_days"].value)
+        with gate.session():
+            kept = dt.timedelta(days=effective_settings(system_access(vault_id))["events_days"].value)
         old = Delivery.objects.filter(vault_id=vault_id, created_at__lt=now() - kept)
         ended = old.exclude(state=DeliveryState.WAITING.value).values_list("pk", flat=True)[:TRIMMED_AT_ONCE]
         trimmed += Delivery.objects.filter(pk__in=list(ended)).delete()[0]

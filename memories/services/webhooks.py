@@ -93,7 +93,8 @@ def _leads_to_private(url: str, *, wished: bool) -> bool:
             resolve(host, port, allow_private=False)
     except AddressRefused as refused:
         if not wished or not _may_be_allowed(host, port):
-            said = f"{refused.message} Send `private: true` if it is your own; an operator must then allow it."
+            if_own = "If it is your own, say so (`private`); an operator must then allow it on the webhook's page."
+            said = f"{refused.message} {if_own}"
             raise Invalid(errors=[FieldError("/url", "address_refused", said)]) from None
         return True
     except (OSError, UnicodeError, AnswerTooSlow):
@@ -141,7 +142,8 @@ def _found(access: Access, webhook_id: str | UUID, *, lock: bool = False) -> Web
 def update_webhook(access: Access, webhook_id: str | UUID, changes: WebhookChanges) -> Webhook:
     """Change what ``changes`` names; ``active`` false pauses, true resumes where it was. Needs webhooks:admin.
 
-    Another address forgets an operator's leave. Raises NotFound, Invalid, MissingScope, UnknownBank.
+    Another address forgets an operator's leave, and hears no more than whoever gave it. Raises NotFound, Invalid,
+    MissingScope, UnknownBank.
     """
     access.require(KeyScope.WEBHOOKS_ADMIN)
     said = changes.model_dump(exclude_unset=True)
@@ -156,6 +158,9 @@ def update_webhook(access: Access, webhook_id: str | UUID, changes: WebhookChang
             webhook.banks = _banks(access, said["banks"])
         if is_private is not None and said["url"] != webhook.url:
             webhook.url, webhook.is_private, webhook.private_allowed = said["url"], is_private, False
+            # Whoever says where it leads hears it: no more of it than they may.
+            webhook.mandate = mandate_of(access)
+            webhook.types = sorted(audible(access, webhook.types))
             webhook.state = _standing(webhook, paused=webhook.state == WebhookState.PAUSED).value
         if said.get("active") is not None:
             webhook.state = _standing(webhook, paused=not said["active"]).value

@@ -100,6 +100,15 @@ SAID = {
     "write_setting": ("changed", "settings"),
     "retry_job": ("retried", "rotate-ccw"),
     "cancel_job": ("cancelled", "ban"),
+    "create_webhook": ("made", "webhook"),
+    "update_webhook": ("changed", "webhook"),
+    "delete_webhook": ("removed", "webhook"),
+    "allow_private_webhook": ("allowed the private address of", "webhook"),
+    "rotate_webhook_secret": ("gave another secret to", "refresh-cw"),
+    "disable_webhook": ("switched off", "ban"),
+    "redeliver": ("sent again", "webhook"),
+    "save_view": ("saved", "library"),
+    "delete_view": ("removed", "library"),
     "reset_guard": ("reset", "refresh-cw"),
     "summarize_memories": ("summarised old memories:", "brain"),
 }
@@ -120,6 +129,9 @@ THING = {
     "setting": "a setting",
     "space": "the vault",
     "erasure": "somebody",
+    "webhook": "a webhook",
+    "delivery": "an event",
+    "saved_view": "a view of the list",
 }
 PAGES = {"memory": "memory", "agent": "agent", "changeset": "changeset", "job": "job", "cleanup_plan": "plan"}
 

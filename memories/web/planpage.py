@@ -185,7 +185,7 @@ class Shown:
             stays=item.stays,
             percent=None if item.similarity is None else round(100 * item.similarity),
             pieces=word_diff(keeper, row.text) if differs and keeper and row.text else [],
-            outcome=outcome_of(item.outcome),
+            outcome=outcome_of(item.outcome, is_hidden=item.memory.archived_at is not None),
         )
 
 

@@ -86,6 +86,7 @@ SKIPPED: Mapping[str, str] = {
     Skipped.GONE: "Erased since",
 }
 ARCHIVED = State("Archived", "archive", "ok")
+BACK = State("Is back", "rotate-ccw", "note")
 
 
 def left_as(code: str) -> str:
@@ -93,8 +94,10 @@ def left_as(code: str) -> str:
     return SKIPPED.get(code, code.replace("_", " ").capitalize() or "Not reached")
 
 
-def outcome_of(code: str) -> State | None:
-    """What became of a chosen candidate; None while nothing did."""
+def outcome_of(code: str, *, is_hidden: bool) -> State | None:
+    """What became of a chosen candidate, which is hidden now or not; None while nothing did."""
     if not code:
         return None
-    return ARCHIVED if code == "archived" else State(left_as(code), "shield", "warn")
+    if code == "archived":
+        return ARCHIVED if is_hidden else BACK
+    return State(left_as(code), "shield", "warn")

@@ -99,6 +99,14 @@ def safe_next(request: HttpRequest, default: str) -> str:
     return local_address(request, request.POST.get("next") or request.GET.get("next") or "", default)
 
 
+def came_from(request: PageRequest[Any]) -> str:
+    """The path of the page that htmx says it stands on; empty without one, and for what is no address."""
+    try:
+        return request.htmx.current_url_abs_path or ""
+    except ValueError:  # the header is the browser's word
+        return ""
+
+
 def local_address(request: HttpRequest, wanted: str, default: str) -> str:
     """``wanted`` if it is a path on this hub; a browser takes ``//name`` for another host."""
     allowed = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())

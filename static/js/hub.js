@@ -96,7 +96,9 @@ page.addEventListener("htmx:sendError", () => say("The hub cannot be reached. No
 
 // A strip of tabs scrolls sideways; the chosen one must not be out of sight.
 function showChosenTab() {
-  find(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  const tab = find(".tabs [aria-current]");
+  const strip = tab?.closest(".tabs");
+  if (strip) strip.scrollLeft = tab.offsetLeft - strip.offsetLeft - (strip.clientWidth - tab.offsetWidth) / 2;
 }
 page.addEventListener("htmx:afterSettle", showChosenTab);
 showChosenTab();

@@ -98,3 +98,9 @@ def test_it_costs_few_queries(browser: Client, access: Access, django_assert_max
     browser.get("/palette/", {"q": "cello"})
     with django_assert_max_num_queries(15):
         browser.get("/palette/", {"q": "cello"})
+
+
+@pytest.mark.parametrize("address", ["http://[bad", "//elsewhere/", "http://elsewhere/jobs/", "\\x"])
+def test_where_somebody_stands_is_the_browsers_word(browser: Client, vault: Vault, address: str):
+    headers = DIALOG | {"HX-Current-URL": address}
+    assert "elsewhere" not in browser.get("/palette/", headers=headers).content.decode()

@@ -30,6 +30,7 @@ NOON = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
         ({"user_id": {"in": ["a", "b"]}}, {"user_id": ["a", "b"]}),
         ({"user_id": {"eq": "a"}}, {"user_id": ["a"]}),
         ({"user_id": "*", "agent_id": "x"}, {"agent_id": ["x"]}),
+        ({"AND": [{"user_id": {"in": ["a", "b"]}}, {"user_id": "b"}, {"user_id": "*"}]}, {"user_id": ["b"]}),
     ],
 )
 def test_filters(filters: dict[str, Any], ids: dict[str, list[str]]):
@@ -37,7 +38,16 @@ def test_filters(filters: dict[str, Any], ids: dict[str, list[str]]):
 
 
 @pytest.mark.parametrize(
-    "filters", [{"OR": []}, {"user_id": {"ne": "a"}}, {"category": "x"}, {"AND": ["x"]}, {"user_id": {}}]
+    "filters",
+    [
+        {"OR": []},
+        {"user_id": {"ne": "a"}},
+        {"category": "x"},
+        {"AND": ["x"]},
+        {"user_id": {}},
+        {"user_id": {"in": []}},  # nobody; never everybody
+        {"AND": [{"user_id": "a"}, {"user_id": "b"}]},
+    ],
 )
 def test_filters_that_cannot_be_asked(filters: dict[str, Any]):
     with pytest.raises(Invalid):

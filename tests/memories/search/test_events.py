@@ -14,21 +14,22 @@ import pytest
 import time_machine
 from django.db import connection, transaction
 
-from banks.access import Access, KeyScope
+from banks.access import Access, InvalidKey, KeyScope
 from banks.access.access import MissingScope
 from banks.models import AuditEntry
 from banks.services.agents import create_agent
 from banks.services.banks import create_bank
 from banks.services.drafts import AgentDraft, BankDraft
+from banks.services.keys import revoke_key
 from memories.events import EventType
 from memories.models import Event, Happened, record_events
 from memories.rules.drafts import MemoryChanges
 from memories.rules.settings import Level
 from memories.rules.vocabulary import AccessPurpose, Status
-from memories.search.events import EventQuery, EventsGone, audible, list_events
+from memories.search.events import EventPage, EventQuery, EventsGone, audible, list_events
 from memories.search.horizon import Horizon
+from memories.search.listening import _awaited, await_events
 from memories.search.listening import _places as places
-from memories.search.listening import await_events
 from memories.services.accesses import flush_accesses, record_accesses
 from memories.services.editing import restore_version, update_memory
 from memories.services.erasing import erase_memory
@@ -267,7 +268,7 @@ def test_writers_that_never_rest_hold_nothing_up():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_listener_hears_soon_after_the_commit():
-    """Issue: at most half a second from commit to answer; here one event, in the bench many."""
+    """At most half a second from commit to answer; here one event, in the bench many."""
     access = operator(make_vault("Home"))
     since = start(access)
     found: list[float] = []
@@ -331,3 +332,16 @@ def test_a_search_is_heard_with_what_it_gave_out(access):
     erase_memory(access, gone.pk)
     (event,) = list_events(access, searched).items
     assert event.data["memory_ids"] == [str(kept.pk)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_key_revoked_while_it_waits_hears_nothing_more():
+    """Revocation counts at once, also for an answer that is still to come."""
+    owner = operator(make_vault("Home"))
+    key, secret = make_key(owner)
+    waiting = access_of(secret)
+    since = start(owner)
+    revoke_key(owner, key.pk)
+    happened(owner)
+    with pytest.raises(InvalidKey):
+        _awaited(waiting, EventQuery(after=since), EventPage([], int(since), more=False), time.monotonic() + 5)

@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -45,7 +46,7 @@ from memories.services.webhooks import (
 )
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Invalid, NotFound
-from tests.factories import access_of, make_key, remember
+from tests.factories import access_of, make_key, make_vault, operator, remember
 from tests.receivers import Receiver, receiver
 
 ADDED = ["memory.added"]
@@ -273,6 +274,19 @@ def test_it_hears_no_more_than_whoever_made_it(access):
         list_webhooks(access_of(make_key(access, frozenset({KeyScope.MEMORIES_READ}))[1]))
 
 
+def test_whoever_says_where_it_leads_hears_no_more_than_they_may(access):
+    """A key that manages webhooks and may read nothing cannot turn an owner's towards itself."""
+    webhook = create_webhook(access, WebhookDraft.parse({"url": "https://93.184.216.34/a"})).webhook
+    manager = access_of(make_key(access, frozenset({KeyScope.WEBHOOKS_ADMIN}))[1])
+    with pytest.raises(MissingScope):
+        update_webhook(manager, webhook.pk, WebhookChanges.parse({"url": "https://93.184.216.34/b"}))
+    reader = access_of(make_key(access, frozenset({KeyScope.WEBHOOKS_ADMIN, KeyScope.MEMORIES_READ}))[1])
+    narrowed = {"url": "https://93.184.216.34/b", "types": ["memory.added"]}
+    turned = update_webhook(reader, webhook.pk, WebhookChanges.parse(narrowed))
+    assert turned.mandate["actor_id"] == reader.actor.id
+    assert turned.types == ["memory.added"]
+
+
 def test_banks_narrow_what_is_heard_of_memories(access):
     """Issue: types and banks filter."""
     create_bank(access, BankDraft(name="Attic"))
@@ -352,3 +366,18 @@ def test_old_deliveries_are_forgotten(access):
         with time_machine.travel(now() + dt.timedelta(days=31)):
             assert trim_deliveries() == 1
     assert len(list_deliveries(access, webhook.pk).items) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_opens_the_vaults_it_needs_by_itself():
+    """It runs where nothing is open, and what stands behind it in the sweep must run too."""
+    create_webhook(operator(make_vault("Home")), WebhookDraft.parse({"url": "https://93.184.216.34/a"}))
+
+    def swept() -> int:
+        try:
+            return trim_deliveries()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as elsewhere:
+        assert elsewhere.submit(swept).result() == 0
