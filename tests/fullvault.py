@@ -287,7 +287,7 @@ class FullVault:
         )
         views = [save_view(access, ViewDraft(name=say(place, 50), address="q=x", is_shared=True)) for place in range(9)]
         self.ids["view_id"], self.ids["webhook_id"] = [str(views[0].pk)], [str(webhook.pk)]
-        self.ids["delivery_id"] = [str(webhook.deliveries.first().pk)]
+        self.ids["delivery_id"] = [str(one.pk) for one in webhook.deliveries.all()[:1]]
 
     def shred(self) -> None:
         """Another vault of the same owners, which is no more."""

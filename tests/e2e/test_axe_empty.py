@@ -82,7 +82,7 @@ def test_every_fault_is_accessible(
     """A part that fails, a database that is away, a mistake of ours, and what one may not see."""
     tab = tab_of(open_tab, owner, width)
     away = psycopg.OperationalError("the server closed the connection unexpectedly")
-    found = {}
+    found: dict[str, list[str]] = {}
     for word in ("memories_rollup", "memories_modelcall", "memories_job", "banks_auditentry"):
         with failing(monkeypatch, word, away):
             found |= {f"{word} away: {path}": wrong for path, wrong in walk(tab, ["/", "/jobs/", "/activity/"]).items()}

@@ -11,6 +11,7 @@ from memories.calls.guarding import ask_permit, note_error
 from memories.models import ModelCall
 from memories.rules.vocabulary import GuardedService
 from memoryhub.providers.base import ProviderError
+from tests.factories import remember
 
 pytestmark = pytest.mark.django_db
 
@@ -58,9 +59,10 @@ def test_it_has_pages(browser: Client, vault: Vault):
 
 def test_the_guard_is_seen_and_reset(browser: Client, access: Access):
     """GRD-14, UI-05."""
-    assert "not asked after repeated errors" not in browser.get("/").content.decode()
+    remember(access, "A vault that is in use.")
+    assert "Error guard of the" not in browser.get("/").content.decode()
     open_guard(access)
-    assert "not asked after repeated errors" in browser.get("/").content.decode()
+    assert "Error guard of the" in browser.get("/").content.decode()
     system = browser.get("/system/").content.decode()
     assert "Open: nothing is asked" in system
     assert "The model answered 500." in system
