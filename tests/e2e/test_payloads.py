@@ -47,7 +47,8 @@ READ = """() => {
     return {shapes, led, fired, title: document.title};
 }"""
 CHUNK = 3
-LOOKS_AROUND = ("/recall/", "/memories/0")
+#: What stands there depends on what a text says, or on who looked first.
+LOOKS_AROUND = ("/recall/", "/memories/0", "/banks/")
 LONG_QUERY = 3_000
 
 
@@ -116,7 +117,8 @@ class Walk:
 def faults(path: str, evil: dict[str, Any], tame: dict[str, Any], known: Set[str]) -> list[str]:
     """What the texts did to a page; ``known`` are the shapes that templates make.
 
-    What a page finds beside a memory depends on what it says: there only shapes can be compared, not how many.
+    What a page finds beside a memory depends on what it says, and when a bank was last read on who looked first: there
+    only shapes can be compared, not how many.
     """
     more = evil["shapes"] - tame["shapes"]
     if path.startswith(LOOKS_AROUND):
