@@ -19,11 +19,13 @@ from memoryhub.lib.pages import answer_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
+    from banks.models import ApiKey
     from banks.web.requests import HubRequest
 
 
 _OPENED = "connect_opened"
 _AN_HOUR = dt.timedelta(hours=1)
+_A_DAY = dt.timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +167,15 @@ def connect(request: HubRequest) -> HttpResponse:
         "keys": live,
         "key": key,
         "prefix": f"{key.prefix}_…" if key else "mh_live_…",
-        "call_url": f"{reverse('first_call')}?{urlencode({'since': _opened(request), **kept})}",
+        "call_url": f"{reverse('first_call')}?{urlencode({'since': _since(request, key), **kept})}",
         "may_issue": may_issue,
     }
     return answer_page(request, "banks/connect.html", context)
+
+
+def _since(request: HubRequest, key: ApiKey | None) -> str:
+    """From when on a call counts: of a chosen key any of the last day does, whoever was signed in then."""
+    return _opened(request) if key is None else (now() - _A_DAY).isoformat(timespec="seconds")
 
 
 def _opened(request: HubRequest) -> str:

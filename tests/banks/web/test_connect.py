@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from html import unescape
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
 from banks.access import Access
 from banks.web.connect import ways_to_connect
 from memories.services.accesses import flush_accesses
+from memoryhub.lib.clock import now
 from tests.conftest import ApiClient
 from tests.factories import make_key
 
@@ -70,6 +73,14 @@ def test_asking_who_one_is_and_searching_are_calls_too(browser: Client, access: 
     ApiClient(other[1]).send("POST", "/memories/search", {"query": "oat milk"})
     flush_accesses()
     assert "“other”" in light(browser, html)
+
+
+def test_a_chosen_key_that_called_before_the_page_was_opened_is_connected(browser: Client, access: Access):
+    key, secret = make_key(access, name="laptop")
+    ApiClient(secret).send("POST", "/memories", {"content": "Prefers oat milk."})
+    with time_machine.travel(now() + dt.timedelta(hours=3)):
+        assert "“laptop”" in light(browser, page(browser, f"/connect/?key={key.pk}"))
+        assert "Waiting" in light(browser, page(browser, "/connect/"))
 
 
 def test_another_vaults_calls_and_yesterdays_turn_nothing_green(browser: Client, access: Access, other_access: Access):
