@@ -48,8 +48,15 @@ RECENT = 7
 NEWS_MAX = 50
 PERIODS = {Period.DAY: "24 hours", Period.WEEK: "7 days", Period.MONTH: "30 days", Period.QUARTER: "90 days"}
 COUNTED = [metric for metric in Metric if metric not in (Metric.TOKENS, Metric.FILLED)]
-FAILURES = (HubError, DatabaseError, InterfaceError, OSError, LookupError)
 log = structlog.get_logger(__name__)
+
+
+class _NotThere(Exception):
+    """What a block is made of could not be read."""
+
+
+#: What a block may lack while the others stand; a mistake of ours is none of it.
+FAILURES = (HubError, DatabaseError, InterfaceError, OSError, _NotThere)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,7 @@ def _plots(access: Access, found: Statistics, here: Address) -> dict[str, Any]:
 
 
 def _sure[T](part: Block[T]) -> T:
-    """Its value. Raises LookupError where it failed, so that what needs it fails as well."""
+    """Its value. Raises _NotThere where it failed, so that what needs it fails as well."""
     if part.value is None:
-        raise LookupError
+        raise _NotThere
     return part.value
