@@ -24,7 +24,7 @@ if sys.dont_write_bytecode:
     home = os.environ.get("MEMORYHUB_DATA") or Path(__file__).resolve().parent / "var"
     sys.pycache_prefix = str(Path(home).expanduser().resolve() / "bytecode")
 
-from django.core.management import execute_from_command_line  # noqa: E402
+from django.core.management import execute_from_command_line, load_command_class  # noqa: E402
 
 from memoryhub.env import environment  # noqa: E402
 from memoryhub.lib.errors import HubError  # noqa: E402
@@ -50,6 +50,10 @@ STAND_ALONE = {
 }
 
 
+# A client waits while it starts, so the hub's apps, which it has no use for, stay unread.
+WITHOUT_APPS = {"mcp"}
+
+
 def main(words: list[str]) -> None:
     """Run one command with the database it needs; a failure the hub knows is one sentence and exit code 1."""
     command = words[1] if len(words) > 1 else "help"
@@ -58,7 +62,10 @@ def main(words: list[str]) -> None:
         env = environment()
         own_server = not stand_alone and env.database_url is None
         with embedded_database(Path(env.data)) if own_server else nullcontext():
-            execute_from_command_line(words)
+            if command in WITHOUT_APPS:
+                load_command_class("memories", command).run_from_argv(words)
+            else:
+                execute_from_command_line(words)
     except HubError as error:
         sys.stderr.write(f"{error.message}\n")
         sys.exit(1)

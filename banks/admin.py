@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 
-from banks.access import access_from_user
+from banks.access import Door, access_from_user
 from banks.models import (
     Agent,
     ApiKey,
@@ -88,6 +88,7 @@ def _note(request: HttpRequest, membership: Membership, action: str) -> None:
         target_kind="membership",
         target_id=membership.pk,
         request_id=request_id_of(request),
+        door=Door.BROWSER.value,
     )
 
 

@@ -1,0 +1,5 @@
+"""MemoryHub: a self-hosted memory hub for AI agents."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

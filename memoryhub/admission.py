@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.http import HttpRequest
 
-from banks.access import Access, access_from_secret
+from banks.access import Access, Door, access_from_secret
 from memoryhub.env import environment
 from memoryhub.lib.answers import request_id_of
 from memoryhub.lib.ratelimit import Policy, RateLimited, RateLimiter
@@ -15,12 +15,12 @@ WRITES = Policy("writes", environment().rate_limit_writes)
 _limiter = RateLimiter(settings.CELERY_BROKER_URL)
 
 
-def admit(request: HttpRequest, secret: str, policy: Policy) -> Access:
+def admit(request: HttpRequest, secret: str, policy: Policy, door: Door) -> Access:
     """The Access behind ``secret``, after spending one of its requests. Raises Unauthenticated, RateLimited.
 
     Cookies are never looked at.
     """
-    access = access_from_secret(secret, request_id_of(request))
+    access = access_from_secret(secret, request_id_of(request), door)
     request.access = access  # type: ignore[attr-defined]
     spend(request, access, policy)
     return access

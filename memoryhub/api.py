@@ -5,9 +5,9 @@ The routes themselves are in ``memories.api`` and ``banks.api``; a view's name i
 
 from __future__ import annotations
 
+import copy
 import functools
 import json
-import re
 from collections.abc import Callable, Sequence
 from typing import Any, Never, cast
 
@@ -27,19 +27,26 @@ from ninja.operation import Operation
 from ninja.parser import Parser
 from ninja.security import APIKeyHeader, HttpBearer
 
-from banks.access import Access
+from banks.access import Access, Door, InvalidKey
+from banks.access.access import MissingScope
 from banks.api import router as banks_router
 from memories.api import router as memories_router
 from memories.api.facts import router as facts_router
 from memories.api.mem0 import router as mem0_router
-from memories.services.idempotency import StoredAnswer, with_idempotency
+from memories.services.idempotency import IdempotencyKeyReused, StoredAnswer, with_idempotency
+from memoryhub import __version__
 from memoryhub.admission import READS, WRITES, admit
 from memoryhub.lib import strictjson
 from memoryhub.lib.answers import bare_problem_answer, json_answer, problem_answer
-from memoryhub.lib.errors import FieldError, HubError, Invalid, Unauthenticated
-from memoryhub.lib.problems import PROBLEM_RESPONSE, PROBLEM_SCHEMA
+from memoryhub.lib.errors import FieldError, HubError, Invalid, Malformed, NotFound, StaleVersion, Unauthenticated
+from memoryhub.lib.openapi.document import Ordinary, finished
+from memoryhub.lib.openapi.tags import DESCRIPTION, TAGS
+from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
+from memoryhub.lib.problems import TooLarge, UnsupportedMediaType
+from memoryhub.lib.ratelimit import RateLimited
 from memoryhub.lib.strict import snake_case
-from memoryhub.middleware.faults import answer_fault
+from memoryhub.middleware.body import QueryTooLong
+from memoryhub.middleware.faults import DatabaseAway, DatabaseBusy, answer_fault
 
 LONGEST_IDEMPOTENCY_KEY = 255
 # Verbs that are POST only because their questions are long: they count as reads and are never stored for a replay.
@@ -49,17 +56,18 @@ READING_POSTS = frozenset(
 # It writes nothing and may ask a language model, which no transaction should wait for.
 PREVIEWS = frozenset({"preview_extraction"})
 # Their answers hold a new secret, which is shown once and kept nowhere.
-SECRET_ANSWERS = frozenset({"create_key", "rotate_key", "create_webhook", "rotate_webhook_secret"})
+SECRET_ANSWERS = frozenset({"create_key", "rotate_key"})
 # Its answer is as large as the vault and changes nothing.
 STREAMS = frozenset({"export_vault"})
 _QUERY_WORDS = {"memory_type": "type", "memory_bank": "bank"}
 
-_SOURCE = re.compile(r"\s*\([A-Z]{3}-\d[^)]*\)")
+#: The refusals that follow from the form of a route.
+_ALWAYS = (Malformed, Unauthenticated, InvalidKey, Invalid, QueryTooLong, RateLimited, DatabaseAway, DatabaseBusy)
 
 
 def _admit(request: HttpRequest, secret: str) -> Access:
     reads = request.method in ("GET", "HEAD") or _verb(request) in READING_POSTS
-    return admit(request, secret, READS if reads else WRITES)
+    return admit(request, secret, READS if reads else WRITES, Door.REST)
 
 
 def _verb(request: HttpRequest) -> str | None:
@@ -115,8 +123,23 @@ def _canonical(name: str) -> str:
     return _QUERY_WORDS.get(snake, snake)
 
 
+class _Schemas(OpenAPISchema):
+    """Ninja's schema; two shapes of one name are a mistake of ours, which ninja would pass over."""
+
+    def add_schema_definitions(self, definitions: dict[str, Any]) -> None:
+        """Keep the shapes. Raises ValueError where a name stands for two."""
+        twice = [name for name, shape in definitions.items() if self.schemas.get(name, shape) != shape]
+        if twice:
+            raise ValueError(f"two shapes have the same name: {twice}")
+        super().add_schema_definitions(copy.deepcopy(definitions))  # ninja writes into what it gave
+
+
 class HubAPI(NinjaAPI):
-    """NinjaAPI with verbs as operation ids and the problem answer on every operation."""
+    """NinjaAPI with verbs as operation ids and a described document."""
+
+    def __init__(self, **said: Any) -> None:
+        super().__init__(**said)
+        self._documents: dict[str, OpenAPISchema] = {}
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         """The view's name, which is the verb."""
@@ -125,25 +148,37 @@ class HubAPI(NinjaAPI):
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """OpenAPI 3.1 with ``Problem`` as every operation's default answer."""
-        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
-        schema["components"]["schemas"]["Problem"] = PROBLEM_SCHEMA
-        schema["components"]["responses"] = {"Problem": PROBLEM_RESPONSE}
-        for path in schema["paths"].values():
-            for operation in path.values():
-                operation["responses"]["default"] = {"$ref": "#/components/responses/Problem"}
-        _drop_sources(schema)
+        """OpenAPI 3.1 with everything a route tells of itself, its refusals and its examples; made once a process."""
+        prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        if prefix not in self._documents:
+            self._documents[prefix] = self._described(prefix)
+        return self._documents[prefix]
+
+    def _described(self, prefix: str) -> OpenAPISchema:
+        schema = _Schemas(self, prefix)
+        views = [
+            one
+            for router in self._get_bound_routers()
+            for view in router.path_operations.values()
+            for one in view.operations
+        ]
+        replayed = {one.view_func.__name__ for one in views if _is_replayed(one.view_func.__name__, one.methods[0])}
+        ordinary = Ordinary(
+            always=_ALWAYS,
+            of_scope=(MissingScope,),
+            of_body=(TooLarge, UnsupportedMediaType),
+            of_id=(NotFound,),
+            of_cursor=(CursorInvalid, CursorMismatch),
+            of_version=(StaleVersion,),
+            of_replay=(IdempotencyKeyReused,),
+            replayed=frozenset(replayed),
+        )
+        finished(schema, ordinary)
         return schema
 
 
-def _drop_sources(node: Any) -> None:
-    """Docstrings name the requirement they meet, such as (MOD-26); callers have no use for that."""
-    if isinstance(node, dict):
-        if isinstance(node.get("description"), str):
-            node["description"] = _SOURCE.sub("", node["description"])
-        node = list(node.values())
-    for item in node if isinstance(node, list) else ():
-        _drop_sources(item)
+def _is_replayed(verb: str, method: str | None) -> bool:
+    return method in ("POST", "PATCH") and verb not in READING_POSTS | PREVIEWS | SECRET_ANSWERS | STREAMS
 
 
 def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -155,7 +190,6 @@ def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if model.__ninja_param_source__ == "query"
         for name in model.__ninja_flatten_map__
     )
-    replayable = view.__name__ not in READING_POSTS | PREVIEWS | SECRET_ANSWERS | STREAMS
 
     @functools.wraps(view)
     def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -163,7 +197,7 @@ def _guarded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if unknown:
             detail = "is not a parameter of this address"
             raise Invalid(errors=[FieldError(f"/{name[:64]}", "extra_forbidden", detail) for name in unknown])
-        key = request.headers.get("Idempotency-Key") if replayable and request.method in ("POST", "PATCH") else None
+        key = request.headers.get("Idempotency-Key") if _is_replayed(view.__name__, request.method) else None
         if key is None:
             return view(request, *args, **kwargs)
         return _once(request, key, lambda: view(request, *args, **kwargs))
@@ -228,12 +262,25 @@ _HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
 }
 
 
+def _as_plain_json(handler: Callable[[HttpRequest, Any], HttpResponse]) -> Callable[[HttpRequest, Any], HttpResponse]:
+    """The same problem under the type at which mem0's client looks for ``detail``."""
+
+    def answered(request: HttpRequest, exception: Any) -> HttpResponse:
+        answer = handler(request, exception)
+        answer.headers["Content-Type"] = "application/json"
+        answer.is_told = True  # type: ignore[attr-defined]
+        return answer
+
+    return answered
+
+
 def _framed(namespace: str, auth: Sequence[Callable[..., Any]], **more: Any) -> HubAPI:
     """A door of this kind: who comes in by ``auth``, refusals as problems."""
     door = HubAPI(
         title="MemoryHub",
-        version="1.0.0",
-        description="One hub for what AI agents remember. Errors are `application/problem+json`.",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_extra={"tags": TAGS},
         urls_namespace=namespace,
         auth=auth,
         parser=StrictParser(),
@@ -256,6 +303,8 @@ facts.add_decorator(_guarded)
 facts.add_router("", facts_router)
 mem0 = _framed("mem0", [BearerKey(), TokenKey(), HeaderKey()], openapi_url=None)
 mem0.add_router("", mem0_router)
+for _kind, _handler in _HANDLERS.items():
+    mem0.add_exception_handler(_kind, _as_plain_json(_handler))
 
 _DOCS_CSP: dict[str, Any] = {
     **settings.SECURE_CSP,

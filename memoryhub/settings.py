@@ -83,8 +83,8 @@ TEMPLATES = [
 
 DATABASES = {"default": database_options(ENV)}
 
-# In this process only: the hub's own state lives in the database, and a cache server that is away must not stop logins.
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "memoryhub"}}
+# What limits log-ins; all processes count together while the broker answers, and none stops when it does not.
+CACHES = {"default": {"BACKEND": "memoryhub.lib.sharedcache.SharedCache", "LOCATION": broker_url(ENV)}}
 
 # Static files: straight from the source tree and the packages; nobody has to collect anything.
 STATIC_URL = "/static/"

@@ -7,7 +7,7 @@ from typing import Any
 from allauth.account.urls import urlpatterns as of_allauth
 from django.contrib import admin
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, include, path, re_path
 
 from memoryhub.api import api, docs, facts, mem0
 from memoryhub.mcp import mcp
@@ -28,7 +28,7 @@ urlpatterns = [
     path("api/docs", docs),
     path("api/", facts.urls),
     path("compat/mem0/", mem0.urls),
-    path("mcp", mcp, name="mcp"),
+    re_path("^mcp/?$", mcp, name="mcp"),  # people paste it with a slash, and most clients follow no redirect
     path("mcp/banks/<slug:bank>", mcp, name="mcp_bank"),
     path("accounts/", include(accounts)),
     path("admin/", admin.site.urls),

@@ -6,16 +6,29 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.test.utils import override_settings
 
 from banks.access import ALL_SCOPES, Access, KeyScope
 from banks.models import Membership, Vault
 from memoryhub.lib.sealing import gate
-from tests import factories
+from tests import described, factories
 
 PASSWORD = "correct horse battery staple"
+
+# A busy machine is no finding.
+hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cheap_passwords() -> Iterator[None]:
+    """Hashing a password takes half a second on purpose; the tests make hundreds of people."""
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -62,15 +75,18 @@ class ApiClient(Client):
         super().__init__(headers={"Authorization": f"Bearer {secret}"}, raise_request_exception=False)
 
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        """The response to a JSON request; header names with underscores."""
+        """The response to a JSON request; header names with underscores. Fails where it is not as described."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        return self.generic(
+        address = path if path.startswith("/api/") else f"/api/v1{path}"
+        answer: Any = self.generic(
             method,
-            path if path.startswith("/api/") else f"/api/v1{path}",
+            address,
             body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode(),
             content_type="application/json",
             headers=named,
         )
+        described.check(answer, method, address)
+        return answer
 
 
 @pytest.fixture

@@ -108,12 +108,18 @@ def claimed(job_id: UUID) -> Job:
     return job
 
 
-def dreamt_of(access: Access, memory: Memory) -> Dream:
-    """A dream after the memory was noted twice: it is in a note and the diary, and if it is sure in the document."""
+def noted_twice(access: Access, memory: Memory) -> Memory:
+    """A memory that a day's note speaks of twice."""
     session = converse(access, f"talk {memory.doc_no}", "Something to remember.", namespace=memory.namespace)
     told = [(draft(memory.content), WriteResult(memory, Outcome.CREATED, "no_match", ""))] * 2
     with transaction.atomic():
         note_memories(access, session, list(session.messages.all()), told, WriteContext.of(access).settings)
+    return memory
+
+
+def dreamt_of(access: Access, memory: Memory) -> Dream:
+    """A dream after the memory was noted twice: it is in a note and the diary, and if it is sure in the document."""
+    noted_twice(access, memory)
     dream = deep_dream(access, memory.namespace)
     assert dream.job_id is not None
     run_job(dream.job_id)

@@ -5,24 +5,28 @@ from __future__ import annotations
 from banks.access.access import (
     Access,
     Actor,
+    Door,
     access_from_secret,
     access_from_user,
     acting_for,
     acting_under,
     mandate_of,
+    mandate_stands,
     reopened,
     require_live,
     system_access,
     vaults_of,
 )
-from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, KeyScope
+from banks.access.scopes import ALL_SCOPES, ROLE_SCOPES, SCOPES_FOR, KeyScope
 from banks.access.secret import InvalidKey
 
 __all__ = [
     "ALL_SCOPES",
     "ROLE_SCOPES",
+    "SCOPES_FOR",
     "Access",
     "Actor",
+    "Door",
     "InvalidKey",
     "KeyScope",
     "access_from_secret",
@@ -30,6 +34,7 @@ __all__ = [
     "acting_for",
     "acting_under",
     "mandate_of",
+    "mandate_stands",
     "reopened",
     "require_live",
     "system_access",

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -49,6 +50,16 @@ class Actor:
     label: str
 
 
+class Door(StrEnum):
+    """Through which of the hub's doors a caller came; the hub's own work comes through none of the others: a job."""
+
+    REST = "rest"
+    MCP = "mcp"
+    BROWSER = "browser"
+    COMMAND = "command"
+    JOB = "job"
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """One caller in one vault. ``bank_ids`` of None means every bank."""
@@ -60,6 +71,7 @@ class Access:
     agent: Agent | None = None
     bank_ids: frozenset[UUID] | None = None
     request_id: str = ""
+    door: str = Door.JOB.value
 
     @property
     def vault_id(self) -> UUID:
@@ -103,7 +115,7 @@ class Access:
         return replace(self, bank_ids=frozenset({bank_id}) if self.may_use_bank(bank_id) else frozenset())
 
 
-def access_from_secret(secret: str, request_id: str) -> Access:
+def access_from_secret(secret: str, request_id: str, door: Door = Door.REST) -> Access:
     """The access of an API key, its vault unlocked. Raises InvalidKey; revocation counts at once."""
     found = find_key(public_id_of(secret))
     # An unknown id costs the same hash as a known one, so that time does not tell them apart.
@@ -122,6 +134,7 @@ def access_from_secret(secret: str, request_id: str) -> Access:
             agent=key.agent,
             bank_ids=None if key.all_banks else found.bank_ids,
             request_id=request_id,
+            door=door.value,
         )
     )
 
@@ -166,6 +179,7 @@ def access_from_user(user: User, vault_id: UUID | None, request_id: str) -> Acce
             scopes=frozenset(ROLE_SCOPES[membership.role]),
             keys=keys_of_vault(membership.vault_id),
             request_id=request_id,
+            door=Door.BROWSER.value,
         )
     )
 
@@ -176,7 +190,7 @@ def vaults_of(user: User) -> list[Vault]:
     return list(mine.filter(shredded_at=None).order_by("name"))
 
 
-def system_access(vault_id: UUID, request_id: str = "") -> Access:
+def system_access(vault_id: UUID, request_id: str = "", door: Door = Door.JOB) -> Access:
     """The hub itself acting in a vault: jobs and management commands. Raises NotFound."""
     vault = Vault.objects.filter(pk=vault_id).first()
     if vault is None:
@@ -188,6 +202,7 @@ def system_access(vault_id: UUID, request_id: str = "") -> Access:
             scopes=ALL_SCOPES,
             keys=keys_of_vault(vault_id),
             request_id=request_id,
+            door=door.value,
         )
     )
 
@@ -206,6 +221,18 @@ def mandate_of(access: Access) -> dict[str, Any]:
         "agent_id": access.agent_id,
         "bank_ids": None if access.bank_ids is None else sorted(map(str, access.bank_ids)),
     }
+
+
+def mandate_stands(vault_id: UUID, mandate: Mapping[str, Any]) -> bool:
+    """Whether whoever gave it may still act here: a member, or a key that is live, or one it was rotated into."""
+    if mandate["actor_kind"] == "user":
+        return Membership.objects.filter(vault_id=vault_id, user_id=mandate["actor_id"], user__is_active=True).exists()
+    if mandate["actor_kind"] != "key":
+        return True
+    at, key = now(), ApiKey.objects.filter(vault_id=vault_id, pk=mandate["actor_id"]).first()
+    while key is not None and not _is_live(key, at):
+        key = ApiKey.objects.filter(vault_id=vault_id, rotated_from=key).first()
+    return key is not None
 
 
 def acting_under(hub: Access, mandate: Mapping[str, Any]) -> Access:

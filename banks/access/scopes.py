@@ -30,6 +30,20 @@ class KeyScope(StrEnum):
 
 ALL_SCOPES = frozenset(KeyScope)
 
+#: What a new key may do, by whom it is for.
+SCOPES_FOR: dict[str, tuple[KeyScope, ...]] = {
+    "agent": (
+        KeyScope.MEMORIES_READ,
+        KeyScope.MEMORIES_WRITE,
+        KeyScope.MEMORIES_DELETE,
+        KeyScope.SESSIONS,
+        KeyScope.CLEANUP_PLAN,
+    ),
+    "reader": (KeyScope.MEMORIES_READ,),
+    "operator": (KeyScope.MEMORIES_READ, KeyScope.OPS_READ, KeyScope.OPS_WRITE, KeyScope.CLEANUP_PLAN),
+    "all": tuple(KeyScope),
+}
+
 _VIEWER = frozenset({KeyScope.MEMORIES_READ, KeyScope.OPS_READ, KeyScope.CLEANUP_PLAN})
 _EDITOR = _VIEWER | {
     KeyScope.MEMORIES_WRITE,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypedDict
+from typing import Annotated, TypedDict
 from uuid import UUID
 
-from banks.access import Access
+from pydantic import with_config
+
+from banks.access import Access, KeyScope
 from banks.models import Agent, ApiKey, Bank
+from memoryhub.lib.openapi.shapes import Word, shown
 
 
+@with_config(shown({"name": "Personal", "slug": "personal", "description": "Who somebody is and what they like."}))
 class BankOut(TypedDict):
     """A topic of the vault."""
 
@@ -29,6 +33,17 @@ class BankList(TypedDict):
     items: list[BankOut]
 
 
+@with_config(
+    shown(
+        {
+            "name": "Scribe",
+            "description": "Writes down what was decided.",
+            "default_bank": "Work",
+            "preferred_banks": ["Work"],
+            "trust_ceiling": "stated",
+        }
+    )
+)
 class AgentOut(TypedDict):
     """A caller and where its memories go."""
 
@@ -49,13 +64,24 @@ class AgentList(TypedDict):
     items: list[AgentOut]
 
 
+@with_config(
+    shown(
+        {
+            "name": "scribe",
+            "prefix": "mh_live_Zk3v9QpL",
+            "scopes": ["memories:read", "memories:write"],
+            "banks": ["Work"],
+            "agent": "Scribe",
+        }
+    )
+)
 class KeyOut(TypedDict):
     """A key without its secret; ``banks`` of null means every bank."""
 
     id: UUID
     name: str
     prefix: str
-    scopes: list[str]
+    scopes: list[Annotated[str, Word(KeyScope)]]
     banks: list[str] | None
     agent: str | None
     agent_id: UUID | None
@@ -66,6 +92,18 @@ class KeyOut(TypedDict):
     rotated_from: UUID | None
 
 
+@with_config(
+    shown(
+        {
+            "name": "scribe",
+            "prefix": "mh_live_Zk3v9QpL",
+            "scopes": ["memories:read", "memories:write"],
+            "banks": ["Work"],
+            "agent": "Scribe",
+            "key": "mh_live_Zk3v9QpL_…",
+        }
+    )
+)
 class NewKeyOut(KeyOut):
     """A key with its secret, this once."""
 
@@ -78,6 +116,7 @@ class KeyList(TypedDict):
     items: list[KeyOut]
 
 
+@with_config(shown({"name": "Home"}))
 class Named(TypedDict):
     """An id and what people call it."""
 
@@ -85,6 +124,7 @@ class Named(TypedDict):
     name: str
 
 
+@with_config(shown({"kind": "key", "id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19", "label": "scribe"}))
 class ActorOut(TypedDict):
     """Who acts."""
 
@@ -93,13 +133,14 @@ class ActorOut(TypedDict):
     label: str
 
 
+@with_config(shown({"scopes": ["memories:read", "memories:write"]}))
 class WhoAmI(TypedDict):
     """What the hub knows about the caller; ``bank_ids`` of null means every bank."""
 
     vault: Named
     actor: ActorOut
     agent: Named | None
-    scopes: list[str]
+    scopes: list[Annotated[str, Word(KeyScope)]]
     bank_ids: list[UUID] | None
 
 

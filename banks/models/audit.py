@@ -32,6 +32,10 @@ class AuditEntry(models.Model):
     #: What listeners are told of it, empty when they are told nothing; and of a shared memory, the bank it was in.
     event = models.CharField(max_length=40, blank=True, default="", db_default="")
     bank_id = models.UUIDField(null=True)
+    #: Of a shared memory that was moved with it, the bank it left: who reaches only that one is told, too.
+    left_bank_id = models.UUIDField(null=True)
+    #: Through which door it came; empty in rows older than the column.
+    door = models.CharField(max_length=8, blank=True, default="", db_default="")
     chain_hash = models.BinaryField(null=True)
 
     class Meta:

@@ -138,9 +138,17 @@ def retire_agent(access: Access, agent_id: str | UUID) -> Agent:
     with transaction.atomic():
         agent = _locked(access, agent_id)
         _save(agent, retired_at=now())
-        ApiKey.objects.filter(agent=agent, revoked_at=None).update(revoked_at=agent.retired_at)
+        _revoke_keys(access, agent)
         record_audit(access, Audited("retire_agent", "agent", agent.pk))
     return agent
+
+
+def _revoke_keys(access: Access, agent: Agent) -> None:
+    """Each is told like any other that is revoked."""
+    live = ApiKey.objects.select_for_update().filter(vault_id=access.vault_id, agent=agent, revoked_at=None)
+    ids = list(live.values_list("pk", flat=True))
+    ApiKey.objects.filter(pk__in=ids).update(revoked_at=agent.retired_at)
+    record_audit(access, *(Audited("revoke_key", "api_key", one, event="key.revoked") for one in ids))
 
 
 def _prefer(agent: Agent, bank_ids: list[UUID]) -> None:

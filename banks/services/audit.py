@@ -17,7 +17,8 @@ _CHOSEN_FROM = 5_000
 class Audited:
     """What happened to what; versions where the target has them.
 
-    ``event``: its name in the stream of events, if it has one. ``bank_id``: where a memory is that all agents share.
+    ``event``: its name in the stream of events, if it has one. ``bank_id``: where a memory is that all agents share,
+    ``left_bank_id``: where it was before, when this moved it.
     """
 
     action: str
@@ -28,6 +29,7 @@ class Audited:
     changeset_id: UUID | None = None
     event: str = ""
     bank_id: UUID | None = None
+    left_bank_id: UUID | None = None
 
 
 def audit_entry(access: Access, done: Audited) -> AuditEntry:
@@ -45,6 +47,8 @@ def audit_entry(access: Access, done: Audited) -> AuditEntry:
         request_id=access.request_id,
         event=done.event,
         bank_id=done.bank_id,
+        left_bank_id=done.left_bank_id,
+        door=access.door,
     )
 
 
@@ -55,8 +59,9 @@ def record_audit(access: Access, *done: Audited) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Whose actions, which, and of which request; None and empty mean any."""
+    """Through which door, whose actions, which, and of which request; empty means any."""
 
+    door: str = ""
     actor_kind: str = ""
     actor_id: str = ""
     action: str = ""
@@ -84,7 +89,8 @@ def audit_choices(access: Access) -> list[tuple[str, str, str, int]]:
 
 
 def count_audit_after(access: Access, latest: int, most: int) -> int:
-    """How many entries the vault has after ``latest``, counted up to ``most``. Needs ops:read."""
+    """How much was done after ``latest``, counted up to ``most``; what was done together is one. Needs ops:read."""
     access.require(KeyScope.OPS_READ)
     newer = AuditEntry.objects.filter(vault_id=access.vault_id, pk__gt=latest).order_by("-pk")
-    return newer.values("pk")[:most].count()
+    rows = newer.values_list("action", "changeset_id", "request_id", "pk")[:_CHOSEN_FROM]
+    return min(most, len({(action, changeset or request or pk) for action, changeset, request, pk in rows}))

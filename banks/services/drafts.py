@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from banks.access import KeyScope
 from memoryhub.lib.moments import Moment
+from memoryhub.lib.openapi.shapes import changes_shown, shown
 from memoryhub.lib.strict import StrictModel
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -45,12 +46,16 @@ TrustCeiling = Literal["untrusted", "inferred", "stated", "verified"]
 class BankDraft(StrictModel):
     """A bank to create."""
 
+    model_config = shown({"name": "Garage", "description": "Tools and what they are for."})
+
     name: NewBankName
     description: Description = ""
 
 
 class BankChanges(StrictModel):
     """Changes to a bank; what is left out stays."""
+
+    model_config = changes_shown({"description": "Tools, and what they are for."})
 
     name: NewBankName | None = None
     description: Description | None = None
@@ -60,6 +65,15 @@ class BankChanges(StrictModel):
 
 class AgentDraft(StrictModel):
     """An agent to create; banks by name, slug or id."""
+
+    model_config = shown(
+        {
+            "name": "Scribe",
+            "description": "Writes down what was decided.",
+            "default_bank": "Work",
+            "preferred_banks": ["Work"],
+        }
+    )
 
     aliases: ClassVar[Mapping[str, str]] = {"isolated": "is_isolated"}
 
@@ -74,6 +88,8 @@ class AgentDraft(StrictModel):
 class AgentChanges(StrictModel):
     """Changes to an agent; what is left out stays."""
 
+    model_config = changes_shown({"default_bank": "Personal", "trust_ceiling": "stated"})
+
     aliases: ClassVar[Mapping[str, str]] = {"isolated": "is_isolated"}
 
     name: Name | None = None
@@ -86,6 +102,16 @@ class AgentChanges(StrictModel):
 
 class KeyDraft(StrictModel):
     """A key to issue; no ``banks`` means every bank. ``agent`` by name or id."""
+
+    model_config = shown(
+        {
+            "name": "scribe",
+            "scopes": ["memories:read", "memories:write"],
+            "banks": ["Work"],
+            "agent": "Scribe",
+            "expires_at": "2027-11-21T00:00:00Z",
+        }
+    )
 
     name: Name
     scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(KeyScope))]

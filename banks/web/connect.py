@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,6 @@ def ways_to_connect(hub_url: str) -> list[Way]:
     """Ready lines for the clients people use; the key comes from the environment where a client can read it there."""
     url = f"{hub_url}/mcp"
     header = '"Authorization: Bearer $MEMORYHUB_KEY"'
-    keyed = "${env:MEMORYHUB_KEY}"
     mcp = f"Seven tools over the Model Context Protocol. {url}/banks/work is the same for the bank Work only."
     return [
         Way("curl", "curl", _curl(hub_url), "Anything that can send JSON over HTTP can remember."),
@@ -72,26 +72,42 @@ def ways_to_connect(hub_url: str) -> list[Way]:
             [Lines(f"claude mcp add --transport http memoryhub {url} --header {header}")],
             mcp,
         ),
-        Way("codex", "Codex", [Lines(_CODEX.format(url=url), where="~/.codex/config.toml")], mcp),
-        Way("cursor", "Cursor", [Lines(_json("mcpServers", {"url": url}, keyed), where="~/.cursor/mcp.json")], mcp),
         Way(
-            "vscode",
-            "VS Code",
-            [Lines(_json("servers", {"type": "http", "url": url}, keyed), where=".vscode/mcp.json")],
+            "codex",
+            "Codex",
+            [
+                Lines(f"codex mcp add memoryhub --url {url} --bearer-token-env-var MEMORYHUB_KEY"),
+                Lines(_CODEX.format(url=url), "Or by hand", where="~/.codex/config.toml"),
+            ],
             mcp,
         ),
         Way(
+            "cursor",
+            "Cursor",
+            [Lines(_config("mcpServers", {"url": url, **_bearer("${env:MEMORYHUB_KEY}")}), where="~/.cursor/mcp.json")],
+            mcp,
+        ),
+        Way("vscode", "VS Code", [_vscode(url)], mcp),
+        Way(
             "gemini",
             "Gemini CLI",
-            [Lines(f"gemini mcp add --transport http memoryhub {url} --header {header}")],
+            [Lines(f"gemini mcp add --scope user --transport http memoryhub {url} --header {header}")],
             mcp,
         ),
         Way(
             "stdio",
             "Any MCP client",
             [
-                Lines(f"uv run manage.py mcp --url {hub_url} --key $MEMORYHUB_KEY", "A client that starts a program"),
-                Lines(_SDK.format(url=url), "A program with the MCP library for Python"),
+                Lines(
+                    _config("mcpServers", _STDIO | {"env": {"MEMORYHUB_URL": hub_url, "MEMORYHUB_KEY": "mh_live_…"}}),
+                    "The configuration of a client that starts a program",
+                    about="The path is the folder the hub was cloned into; all the program needs is a hub that runs.",
+                ),
+                Lines(
+                    _SDK.format(url=url),
+                    "A program with the protocol's library for Python",
+                    about="pip install mcp",
+                ),
             ],
             mcp,
         ),
@@ -118,14 +134,36 @@ def _curl(hub_url: str) -> list[Lines]:
 
 
 def _python(hub_url: str) -> list[Lines]:
-    return [Lines(_CLIENT.format(url=hub_url), about="The key is read from MEMORYHUB_KEY.")]
+    return [
+        Lines(
+            "pip install path/to/memoryhub",
+            "Install it where the agent runs",
+            about="The path is the folder the hub was cloned into. Only the library is installed, not the hub.",
+        ),
+        Lines(_CLIENT.format(url=hub_url), "Remember and recall", about="The key is read from MEMORYHUB_KEY."),
+    ]
 
 
-def _json(root: str, server: dict[str, str], key: str) -> str:
-    headed = {**server, "headers": {"Authorization": f"Bearer {key}"}}
-    return json.dumps({root: {"memoryhub": headed}}, indent=2)
+def _vscode(url: str) -> Lines:
+    """Started from the desktop it does not see what a shell exports, so it asks for the key once and keeps it."""
+    asked = {"type": "promptString", "id": "memoryhub-key", "description": "Key of MemoryHub", "password": True}
+    server = {"type": "http", "url": url, **_bearer("${input:memoryhub-key}")}
+    return Lines(
+        _config("servers", server, inputs=[asked]),
+        where=".vscode/mcp.json",
+        about="VS Code asks for the key once and keeps it safe.",
+    )
 
 
+def _bearer(key: str) -> dict[str, dict[str, str]]:
+    return {"headers": {"Authorization": f"Bearer {key}"}}
+
+
+def _config(root: str, server: Mapping[str, object], **beside: object) -> str:
+    return json.dumps({**beside, root: {"memoryhub": server}}, indent=2, ensure_ascii=False)
+
+
+_STDIO = {"command": "uv", "args": ["run", "--directory", "path/to/memoryhub", "manage.py", "mcp"]}
 _CODEX = """[mcp_servers.memoryhub]
 url = "{url}"
 bearer_token_env_var = "MEMORYHUB_KEY\""""
@@ -145,7 +183,8 @@ async def main():
     headers = {{"Authorization": f"Bearer {{os.environ['MEMORYHUB_KEY']}}"}}
     async with httpx2.AsyncClient(headers=headers) as http:
         async with Client(streamable_http_client("{url}", http_client=http)) as client:
-            print(await client.call_tool("search_memories", {{"query": "what do I like to drink?"}}))
+            found = await client.call_tool("search_memories", {{"query": "what goes into the coffee?"}})
+            print(found.content[0].text)
 
 asyncio.run(main())"""
 

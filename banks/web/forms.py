@@ -7,22 +7,10 @@ from typing import Any
 
 from django import forms
 
-from banks.access import KeyScope
+from banks.access import SCOPES_FOR, KeyScope
 from banks.models import Agent, Bank
 from memoryhub.lib.clock import now
 
-SCOPES_OF_PRESET: dict[str, tuple[KeyScope, ...]] = {
-    "agent": (
-        KeyScope.MEMORIES_READ,
-        KeyScope.MEMORIES_WRITE,
-        KeyScope.MEMORIES_DELETE,
-        KeyScope.SESSIONS,
-        KeyScope.CLEANUP_PLAN,
-    ),
-    "reader": (KeyScope.MEMORIES_READ,),
-    "operator": (KeyScope.MEMORIES_READ, KeyScope.OPS_READ, KeyScope.OPS_WRITE, KeyScope.CLEANUP_PLAN),
-    "all": tuple(KeyScope),
-}
 PRESETS = (
     ("agent", "Agent: read, write, archive"),
     ("reader", "Read only"),
@@ -104,7 +92,7 @@ class KeyForm(forms.Form):
     def draft(self, held: frozenset[str]) -> dict[str, Any]:
         """The fields as create_key takes them; a preset gives no more than ``held``."""
         data = self.cleaned_data
-        chosen = data["scopes"] if data["preset"] == "own" else SCOPES_OF_PRESET[data["preset"]]
+        chosen = data["scopes"] if data["preset"] == "own" else SCOPES_FOR[data["preset"]]
         days = data["expires"]
         return {
             "name": data["name"],

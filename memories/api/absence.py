@@ -8,17 +8,26 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
+from pydantic import with_config
 
+from banks.access import KeyScope
+from banks.services.banks import UnknownBank
 from memories.api.requests import ApiRequest
 from memories.rules.absence import LegEvidence, Stage
 from memories.rules.filters import AbsenceQuery
+from memories.rules.layers import SettingInvalid
 from memories.search import absence
+from memories.search.asof import TooMuchChanged
 from memories.search.relatives import relatives
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.errors import NotFound
+from memoryhub.lib.openapi.shapes import shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
+@with_config(shown({"score": 0.31, "rank": None, "limit": 100, "threshold": 0.4}))
 class LegEvidenceOut(TypedDict):
     """What one leg says of the memory: null where it did not find it; ``limit`` candidates come from a leg."""
 
@@ -28,6 +37,18 @@ class LegEvidenceOut(TypedDict):
     threshold: float | None
 
 
+@with_config(
+    shown(
+        {
+            "stage": "below_threshold",
+            "reason": "It is not close enough in meaning, and no word is common.",
+            "total": 4,
+            "top_k": 10,
+            "legs": {"semantic": {"score": 0.31, "rank": None, "limit": 100, "threshold": 0.4}},
+            "index_state": "ready",
+        }
+    )
+)
 class AbsenceOut(TypedDict):
     """The first stage that stopped the memory, and the numbers that decided.
 
@@ -56,7 +77,18 @@ def _leg_out(leg: LegEvidence) -> LegEvidenceOut:
     return {"score": leg.score, "rank": leg.rank, "limit": leg.limit, "threshold": leg.threshold}
 
 
-@router.post("/memories/search/why-not", response=AbsenceOut)
+@router.post(
+    "/memories/search/why-not",
+    response=AbsenceOut,
+    **told(
+        "Explain why a search does not show a memory",
+        KeyScope.MEMORIES_READ,
+        NotFound,
+        UnknownBank,
+        SettingInvalid,
+        TooMuchChanged,
+    ),
+)
 def explain_absence(request: ApiRequest, query: AbsenceQuery) -> HttpResponse:
     """Where a search loses a memory, or at which place it has it: the search itself, and the `id`."""
     found = absence.explain_absence(request.access, query)

@@ -8,30 +8,46 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field
+from pydantic import Field, with_config
 
-from banks.access import Access
+from banks.access import Access, KeyScope
 from memories.api.requests import ApiRequest
 from memories.models import MemoryAccess
 from memories.rules import limits
+from memories.rules.vocabulary import AccessPurpose, ActorKind
 from memories.search import accesses
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.strict import StrictModel
 
 router = Router()
 
 
+@with_config(
+    shown(
+        {
+            "purpose": "search",
+            "query": "What does Alice drink?",
+            "rank": 1,
+            "score": 0.83,
+            "actor_kind": "key",
+            "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
+            "agent_id": "Scribe",
+        }
+    )
+)
 class AccessOut(TypedDict):
     """One time the memory was given out; ``query`` is null for reads, and for questions the caller may not know."""
 
     lookup_id: UUID
     at: dt.datetime
-    purpose: str
+    purpose: Annotated[str, Word(AccessPurpose)]
     query: str | None
     rank: int | None
     score: float | None
-    actor_kind: str
+    actor_kind: Annotated[str, Word(ActorKind)]
     actor_id: str
     agent_id: str | None
 
@@ -73,7 +89,9 @@ def _question(access: Access, entry: MemoryAccess) -> str | None:
         return None
 
 
-@router.get("/memories/{memory_id}/accesses", response=AccessList)
+@router.get(
+    "/memories/{memory_id}/accesses", response=AccessList, **told("List who was given a memory", KeyScope.MEMORIES_READ)
+)
 def list_accesses(request: ApiRequest, memory_id: str, page: Query[AccessPaging]) -> HttpResponse:
     """When it was given to whom, at which rank and for what question, newest first.
 

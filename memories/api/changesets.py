@@ -9,15 +9,20 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
 from memories.models import Changeset
 from memories.rules import limits
-from memories.rules.undoing import AT_ONCE
+from memories.rules.undoing import AT_ONCE, Refusal
+from memories.rules.vocabulary import ActorKind, ChangesetState
 from memories.services import changesets, undoing
+from memories.services.undoing import ChangesetGrowing, ChangesetUndone, UndoExpired
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
 from memoryhub.lib.strict import StrictModel
 
@@ -40,17 +45,32 @@ class ItemFilter(PageOfChangesets):
 class UndoWanted(StrictModel):
     """Which of its memories to take back; without any, all of them."""
 
+    model_config = shown({"memory_ids": ["01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b17"]})
+
     memory_ids: Annotated[list[UUID], Field(min_length=1, max_length=AT_ONCE)] | None = None
 
 
+@with_config(
+    shown(
+        {
+            "action": "bulk_add_tags",
+            "state": "applied",
+            "reason": "The sprint is over.",
+            "actor_kind": "key",
+            "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
+            "count": 120,
+            "undoable_until": "2026-12-21T10:15:00Z",
+        }
+    )
+)
 class ChangesetOut(TypedDict):
     """What one action changed as one; ``state`` is applied, partial or undone."""
 
     id: UUID
     action: str
-    state: str
+    state: Annotated[str, Word(ChangesetState)]
     reason: str | None
-    actor_kind: str
+    actor_kind: Annotated[str, Word(ActorKind)]
     actor_id: str
     count: int
     created_at: dt.datetime
@@ -58,6 +78,7 @@ class ChangesetOut(TypedDict):
     undoable_until: dt.datetime
 
 
+@with_config(shown({"version_before": 6, "version_after": 7}))
 class ItemOut(TypedDict):
     """A memory as it is now, its versions around the change (0: it was created), and what an undo did to it."""
 
@@ -65,9 +86,23 @@ class ItemOut(TypedDict):
     version_before: int
     version_after: int
     undone_at: dt.datetime | None
-    refused: str | None
+    refused: Annotated[str, Word(Refusal)] | None
 
 
+@with_config(
+    shown(
+        {
+            "action": "bulk_add_tags",
+            "state": "applied",
+            "reason": "The sprint is over.",
+            "actor_kind": "key",
+            "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
+            "count": 120,
+            "undoable_until": "2026-12-21T10:15:00Z",
+            "counts": {"standing": 120},
+        }
+    )
+)
 class ChangesetDetail(ChangesetOut):
     """The same with a page of its memories; ``counts`` says how many stand, were undone or refused, by code."""
 
@@ -83,6 +118,7 @@ class ChangesetList(TypedDict):
     next_cursor: str | None
 
 
+@with_config(shown({"undone": 118}))
 class UndoneOut(TypedDict):
     """How many memories are as before, which were edited since, which could not go back and why.
 
@@ -91,7 +127,7 @@ class UndoneOut(TypedDict):
 
     undone: int
     changed_since: list[UUID]
-    blocked: dict[str, str]
+    blocked: dict[str, Annotated[str, Word(Refusal)]]
     job_id: UUID | None
 
 
@@ -115,14 +151,18 @@ def changesets_out(request: ApiRequest, found: Sequence[Changeset]) -> list[Chan
     ]
 
 
-@router.get("/changesets", response=ChangesetList)
+@router.get("/changesets", response=ChangesetList, **told("List changesets", KeyScope.MEMORIES_READ))
 def list_changesets(request: ApiRequest, wanted: Query[PageOfChangesets]) -> HttpResponse:
     """What was changed as one, newest first."""
     page = changesets.list_changesets(request.access, wanted.limit, wanted.cursor)
     return json_answer({"items": changesets_out(request, page.items), "next_cursor": page.next_cursor})
 
 
-@router.get("/changesets/{changeset_id}", response=ChangesetDetail)
+@router.get(
+    "/changesets/{changeset_id}",
+    response=ChangesetDetail,
+    **told("Read a changeset and its memories", KeyScope.MEMORIES_READ),
+)
 def get_changeset(request: ApiRequest, changeset_id: str, wanted: Query[ItemFilter]) -> HttpResponse:
     """One changeset with a page of the memories it changed."""
     access = request.access
@@ -144,7 +184,11 @@ def get_changeset(request: ApiRequest, changeset_id: str, wanted: Query[ItemFilt
     return json_answer({**about, "counts": counts, "items": items, "next_cursor": page.next_cursor})
 
 
-@router.post("/changesets/{changeset_id}/undo", response={200: UndoneOut, 202: UndoneOut})
+@router.post(
+    "/changesets/{changeset_id}/undo",
+    response={200: UndoneOut, 202: UndoneOut},
+    **told("Undo a changeset", KeyScope.MEMORIES_WRITE, ChangesetUndone, ChangesetGrowing, UndoExpired),
+)
 def undo_changeset(
     request: ApiRequest,
     changeset_id: str,

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypedDict
+from typing import Annotated, TypedDict
 from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
+from pydantic import with_config
 
-from memories.api.markdown import markdown_answer, wants_markdown
+from banks.access import KeyScope
+from memories.api.markdown import MARKDOWN, markdown_answer, wants_markdown
 from memories.api.requests import ApiRequest
 from memories.rules.coretext import CoreLine
 from memories.rules.tiermarkdown import Names, core_markdown
 from memories.rules.tierqueries import DiffQuery, NoteQuery, RestoreRequest, Version, VersionsQuery
+from memories.rules.vocabulary import ActorKind
 from memories.search import coredocument as documents
 from memories.search.coredocument import MadeVersion, ShownDocument
 from memories.services import coredocument
+from memories.services.coredocument import DocumentOutOfReach
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
+@with_config(shown({"text": "Alice prefers green tea.", "bank": "Personal"}))
 class CoreLineOut(TypedDict):
     """A line and the memories it came from; ``agent_id`` where it is one agent's own."""
 
@@ -31,6 +38,17 @@ class CoreLineOut(TypedDict):
     memory_ids: list[UUID]
 
 
+@with_config(
+    shown(
+        {
+            "namespace": ["default"],
+            "version": 3,
+            "newest": 3,
+            "created_at": "2026-11-21T03:00:00Z",
+            "markdown": "# Core document\n\n- Alice prefers green tea.\n",
+        }
+    )
+)
 class CoreDocumentOut(TypedDict):
     """A version of the document (0: the empty one before the first), and the number of the one that holds."""
 
@@ -42,16 +60,18 @@ class CoreDocumentOut(TypedDict):
     markdown: str
 
 
+@with_config(shown({"version": 3, "actor_kind": "system", "actor_id": "memoryhub"}))
 class CoreVersionOut(TypedDict):
     """A version: who made it, and which one it went back to, if any."""
 
     version: int
     restored_from: int | None
-    actor_kind: str
+    actor_kind: Annotated[str, Word(ActorKind)]
     actor_id: str
     created_at: dt.datetime
 
 
+@with_config(shown({"namespace": ["default"]}))
 class CoreVersionList(TypedDict):
     """Newest first; ``next_before`` is what to send as ``before`` for the next page, null at the end."""
 
@@ -60,6 +80,7 @@ class CoreVersionList(TypedDict):
     next_before: int | None
 
 
+@with_config(shown({"before": "Alice drinks tea.", "after": "Alice prefers green tea."}))
 class ChangedLineOut(TypedDict):
     """A line that came (no ``before``), went (no ``after``) or was put otherwise."""
 
@@ -67,6 +88,7 @@ class ChangedLineOut(TypedDict):
     after: str | None
 
 
+@with_config(shown({"namespace": ["default"], "before": 2, "after": 3}))
 class CoreDiffOut(TypedDict):
     """What differs between two versions."""
 
@@ -96,13 +118,25 @@ def _line_out(line: CoreLine, names: Names) -> CoreLineOut:
     }
 
 
-@router.get("/core-document", response=CoreDocumentOut)
+@router.get(
+    "/core-document",
+    response=CoreDocumentOut,
+    **told(
+        "Read the core document",
+        KeyScope.MEMORIES_READ,
+        also={MARKDOWN: "# Core document\n\n- Alice prefers green tea.\n"},
+    ),
+)
 def read_core_document(request: ApiRequest, wanted: Query[NoteQuery]) -> HttpResponse:
     """What the namespace holds on to; as Markdown with `Accept: text/markdown` or `?format=md`."""
     return _document(request, wanted, None)
 
 
-@router.get("/core-document/versions", response=CoreVersionList)
+@router.get(
+    "/core-document/versions",
+    response=CoreVersionList,
+    **told("List versions of the core document", KeyScope.MEMORIES_READ),
+)
 def list_core_versions(request: ApiRequest, wanted: Query[VersionsQuery]) -> HttpResponse:
     """The versions there were, newest first."""
     rows = documents.list_core_versions(request.access, wanted.namespace, wanted.limit + 1, wanted.before)
@@ -122,7 +156,15 @@ def _version_out(row: MadeVersion) -> CoreVersionOut:
     }
 
 
-@router.get("/core-document/versions/{version}", response=CoreDocumentOut)
+@router.get(
+    "/core-document/versions/{version}",
+    response=CoreDocumentOut,
+    **told(
+        "Read a version of the core document",
+        KeyScope.MEMORIES_READ,
+        also={MARKDOWN: "# Core document\n\n- Alice prefers green tea.\n"},
+    ),
+)
 def read_core_version(request: ApiRequest, version: Path[Version], wanted: Query[NoteQuery]) -> HttpResponse:
     """The document as it was; JSON or Markdown."""
     return _document(request, wanted, version)
@@ -133,7 +175,11 @@ def _document(request: ApiRequest, wanted: NoteQuery, version: int | None) -> Ht
     return markdown_answer(body["markdown"]) if wants_markdown(request, wanted.format) else json_answer(body)
 
 
-@router.get("/core-document/versions/{version}/diff", response=CoreDiffOut)
+@router.get(
+    "/core-document/versions/{version}/diff",
+    response=CoreDiffOut,
+    **told("Compare two versions of the core document", KeyScope.MEMORIES_READ),
+)
 def compare_core_versions(request: ApiRequest, version: Path[Version], wanted: Query[DiffQuery]) -> HttpResponse:
     """What changed in a version since the one before it, or since another one (`against`)."""
     against = max(version - 1, 0) if wanted.against is None else wanted.against
@@ -145,7 +191,11 @@ def compare_core_versions(request: ApiRequest, version: Path[Version], wanted: Q
     return json_answer({"namespace": wanted.namespace, "before": against, "after": version, "changes": lines})
 
 
-@router.post("/core-document/versions/{version}/restore", response=CoreDocumentOut)
+@router.post(
+    "/core-document/versions/{version}/restore",
+    response=CoreDocumentOut,
+    **told("Restore a version of the core document", KeyScope.MEMORIES_WRITE, DocumentOutOfReach),
+)
 def restore_core_version(
     request: ApiRequest,
     version: Path[Version],

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypedDict
+from typing import Annotated, TypedDict
 from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
+from pydantic import with_config
 
-from memories.api.markdown import markdown_answer, wants_markdown
+from banks.access import KeyScope
+from memories.api.markdown import MARKDOWN, markdown_answer, wants_markdown
 from memories.api.requests import ApiRequest
 from memories.models import NoteLine
 from memories.rules.tiermarkdown import NotedLine, daily_markdown
@@ -19,11 +21,14 @@ from memories.search import notes
 from memories.search.notes import ShownNote
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.moments import Day
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
 
 router = Router()
 
 
+@with_config(shown({"date": "2026-11-21", "lines": 3}))
 class DayOut(TypedDict):
     """A day with a note: how many lines of it the caller may read."""
 
@@ -32,6 +37,7 @@ class DayOut(TypedDict):
     updated_at: dt.datetime
 
 
+@with_config(shown({"namespace": ["default"]}))
 class DayList(TypedDict):
     """The newest days; ``next_before`` is what to send as ``before`` for the next page, null at the end."""
 
@@ -40,6 +46,7 @@ class DayList(TypedDict):
     next_before: dt.date | None
 
 
+@with_config(shown({"kind": "new", "text": "Alice prefers green tea.", "session_id": "monday"}))
 class NoteLineOut(TypedDict):
     """One thing that was noted: ``kind`` is new, renewed, again, draft or summary.
 
@@ -47,12 +54,13 @@ class NoteLineOut(TypedDict):
     """
 
     at: dt.datetime
-    kind: str
+    kind: Annotated[str, Word(NoteKind)]
     text: str | None
     session_id: str | None
     memory_ids: list[UUID]
 
 
+@with_config(shown({"namespace": ["default"], "markdown": "# 2026-11-21\n\n- 10:15 Alice prefers green tea.\n"}))
 class NoteOut(TypedDict):
     """One day's note; ``left_out`` counts what came after it was full."""
 
@@ -64,7 +72,7 @@ class NoteOut(TypedDict):
     markdown: str
 
 
-@router.get("/daily", response=DayList)
+@router.get("/daily", response=DayList, **told("List days with a note", KeyScope.MEMORIES_READ))
 def list_daily_notes(request: ApiRequest, wanted: Query[DaysQuery]) -> HttpResponse:
     """The days on which something was noted, newest first."""
     days = notes.list_daily_notes(request.access, wanted.namespace, wanted.before, wanted.limit + 1)
@@ -74,7 +82,15 @@ def list_daily_notes(request: ApiRequest, wanted: Query[DaysQuery]) -> HttpRespo
     return json_answer({"namespace": wanted.namespace, "items": items, "next_before": more})
 
 
-@router.get("/daily/{date}", response=NoteOut)
+@router.get(
+    "/daily/{date}",
+    response=NoteOut,
+    **told(
+        "Read the note of a day",
+        KeyScope.MEMORIES_READ,
+        also={MARKDOWN: "# 2026-11-21\n\n- 10:15 Alice prefers green tea.\n"},
+    ),
+)
 def read_daily_note(request: ApiRequest, date: Day, wanted: Query[NoteQuery]) -> HttpResponse:
     """What was noted on a day (UTC); as Markdown with `Accept: text/markdown` or `?format=md`."""
     shown = notes.read_daily_note(request.access, date, wanted.namespace)

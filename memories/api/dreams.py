@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypedDict
+from typing import Annotated, TypedDict
 from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
+from pydantic import with_config
 
-from memories.api.markdown import markdown_answer, wants_markdown
+from banks.access import KeyScope
+from memories.api.markdown import MARKDOWN, markdown_answer, wants_markdown
 from memories.api.requests import ApiRequest
 from memories.models import Dream
+from memories.rules.consolidation import What
 from memories.rules.tiermarkdown import REASONS, diary_markdown
 from memories.rules.tierqueries import DreamRequest, DreamsQuery, NoteQuery
+from memories.rules.vocabulary import DreamState
 from memories.search import dreams as diary
 from memories.search.dreams import DreamLine
 from memories.services import dreams
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.errors import NotFound
 from memoryhub.lib.ids import parse_id
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
+@with_config(shown({"namespace": ["default"], "state": "waiting", "lookback_days": 3}))
 class DreamOut(TypedDict):
     """One dream: ``state`` is waiting, done, unchanged, skipped or failed; ``reason`` says why nothing was changed.
 
@@ -31,7 +39,7 @@ class DreamOut(TypedDict):
 
     id: UUID
     namespace: list[str]
-    state: str
+    state: Annotated[str, Word(DreamState)]
     reason: str
     lookback_days: int
     is_scheduled: bool
@@ -44,6 +52,7 @@ class DreamOut(TypedDict):
     finished_at: dt.datetime | None
 
 
+@with_config(shown({}))
 class DreamList(TypedDict):
     """Newest first; ``next_before`` is what to send as ``before`` for the next page, null at the end."""
 
@@ -51,13 +60,23 @@ class DreamList(TypedDict):
     next_before: UUID | None
 
 
+@with_config(
+    shown(
+        {
+            "what": "added",
+            "text": "Alice prefers green tea.",
+            "reason": "said_often",
+            "why": "It was said on several days.",
+        }
+    )
+)
 class ChangeOut(TypedDict):
     """What became of a line (``what``: added, changed, dropped, left_out) and why, as a code and in words.
 
     ``said`` is a language model's own reason.
     """
 
-    what: str
+    what: Annotated[str, Word(What)]
     text: str
     before: str
     reason: str
@@ -66,6 +85,20 @@ class ChangeOut(TypedDict):
     memory_ids: list[UUID]
 
 
+@with_config(
+    shown(
+        {
+            "namespace": ["default"],
+            "state": "done",
+            "lookback_days": 3,
+            "counts": {"added": 1},
+            "version_before": 2,
+            "version_after": 3,
+            "finished_at": "2026-11-21T03:00:02Z",
+            "markdown": "# Dream of 2026-11-21\n\n- added: Alice prefers green tea.\n",
+        }
+    )
+)
 class DiaryOut(DreamOut):
     """A dream with its entry in the diary."""
 
@@ -91,13 +124,13 @@ def _dream_out(dream: Dream | DreamLine) -> DreamOut:
     }
 
 
-@router.post("/dreams", response={202: DreamOut})
+@router.post("/dreams", response={202: DreamOut}, **told("Start a dream", KeyScope.SESSIONS))
 def deep_dream(request: ApiRequest, wanted: DreamRequest = DreamRequest()) -> HttpResponse:  # noqa: B008
     """Consolidate a namespace's daily notes into its core document: 202 with the dream and the job that dreams it."""
     return json_answer(_dream_out(dreams.deep_dream(request.access, wanted.namespace, wanted.lookback_days)), 202)
 
 
-@router.get("/dreams", response=DreamList)
+@router.get("/dreams", response=DreamList, **told("List dreams", KeyScope.MEMORIES_READ, NotFound))
 def list_dreams(request: ApiRequest, wanted: Query[DreamsQuery]) -> HttpResponse:
     """The dreams of a namespace, newest first."""
     before = parse_id(wanted.before) if wanted.before else None
@@ -107,10 +140,18 @@ def list_dreams(request: ApiRequest, wanted: Query[DreamsQuery]) -> HttpResponse
     return json_answer({"items": [_dream_out(row) for row in shown], "next_before": more})
 
 
-@router.get("/dreams/{id}", response=DiaryOut)
-def get_dream(request: ApiRequest, id: str, wanted: Query[NoteQuery]) -> HttpResponse:
+@router.get(
+    "/dreams/{dream_id}",
+    response=DiaryOut,
+    **told(
+        "Read a dream and its diary entry",
+        KeyScope.MEMORIES_READ,
+        also={MARKDOWN: "# Dream of 2026-11-21\n\n- added: Alice prefers green tea.\n"},
+    ),
+)
+def get_dream(request: ApiRequest, dream_id: str, wanted: Query[NoteQuery]) -> HttpResponse:
     """One dream with what it did to each line and why; as Markdown with `Accept: text/markdown` or `?format=md`."""
-    entry = diary.get_dream(request.access, id)
+    entry = diary.get_dream(request.access, dream_id)
     markdown = diary_markdown(entry.head, entry.changes)
     if wants_markdown(request, wanted.format):
         return markdown_answer(markdown)

@@ -8,16 +8,23 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
 from memories.models import DuplicatePair
 from memories.rules import limits
 from memories.rules.drafts import Resolution
-from memories.rules.vocabulary import PairKind, PairState
+from memories.rules.vocabulary import ActorKind, Difference, PairKind, PairState
 from memories.services import duplicates
+from memories.services.duplicates import PairDecided, PairOpen
+from memories.services.revising import ChangedSince, DuplicateContent
+from memories.services.superseding import AlreadySuperseded, TrustTooLow
+from memories.services.undoing import NotUndone
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
 from memoryhub.lib.strict import StrictModel
 
@@ -38,6 +45,7 @@ class PairFilter(StrictModel):
         return (self.kind,) if self.kind else ()
 
 
+@with_config(shown({"similarity": 0.8712, "kind": "near", "differences": ["number"], "state": "open"}))
 class PairOut(TypedDict):
     """Two memories that are close, in what their texts differ, and what was decided."""
 
@@ -45,10 +53,10 @@ class PairOut(TypedDict):
     older: MemoryOut
     newer: MemoryOut
     similarity: float
-    kind: str
-    differences: list[str]
-    state: str
-    decided_by_kind: str | None
+    kind: Annotated[str, Word(PairKind)]
+    differences: list[Annotated[str, Word(Difference)]]
+    state: Annotated[str, Word(PairState)]
+    decided_by_kind: Annotated[str, Word(ActorKind)] | None
     decided_by_id: str | None
     decided_at: dt.datetime | None
     reason: str | None
@@ -56,6 +64,7 @@ class PairOut(TypedDict):
     created_at: dt.datetime
 
 
+@with_config(shown({"total": 1}))
 class PairList(TypedDict):
     """Newest first; ``next_cursor`` is null at the end."""
 
@@ -88,26 +97,48 @@ def _pair_out(pair: DuplicatePair, older: MemoryOut, newer: MemoryOut) -> PairOu
     }
 
 
-@router.get("/duplicates", response=PairList)
+@router.get("/duplicates", response=PairList, **told("List close pairs", KeyScope.MEMORIES_READ))
 def list_pairs(request: ApiRequest, wanted: Query[PairFilter]) -> HttpResponse:
     """Pairs that are close and were both kept, for a person to decide about; open ones by default."""
     page = duplicates.list_pairs(request.access, wanted.state, wanted.kinds, wanted.limit, wanted.cursor)
     return json_answer({"items": pairs_out(request, page.items), "next_cursor": page.next_cursor, "total": page.total})
 
 
-@router.get("/duplicates/{pair_id}", response=PairOut)
+@router.get("/duplicates/{pair_id}", response=PairOut, **told("Read a close pair", KeyScope.MEMORIES_READ))
 def get_pair(request: ApiRequest, pair_id: str) -> HttpResponse:
     """One pair."""
     return json_answer(pairs_out(request, [duplicates.get_pair(request.access, pair_id)])[0])
 
 
-@router.post("/duplicates/{pair_id}/resolve", response=PairOut)
+@router.post(
+    "/duplicates/{pair_id}/resolve",
+    response=PairOut,
+    **told(
+        "Decide about a close pair",
+        KeyScope.MEMORIES_WRITE,
+        PairDecided,
+        AlreadySuperseded,
+        DuplicateContent,
+        TrustTooLow,
+    ),
+)
 def resolve_pair(request: ApiRequest, pair_id: str, resolution: Resolution) -> HttpResponse:
     """Keep both, merge them, let one replace the other, or say they are no duplicates; never asked again."""
     return json_answer(pairs_out(request, [duplicates.resolve_pair(request.access, pair_id, resolution)])[0])
 
 
-@router.post("/duplicates/{pair_id}/reopen", response=PairOut)
+@router.post(
+    "/duplicates/{pair_id}/reopen",
+    response=PairOut,
+    **told(
+        "Take back the decision about a pair",
+        KeyScope.MEMORIES_WRITE,
+        PairOpen,
+        ChangedSince,
+        NotUndone,
+        DuplicateContent,
+    ),
+)
 def reopen_pair(request: ApiRequest, pair_id: str) -> HttpResponse:
     """Take the decision back: memories are as they were, and the pair waits again."""
     return json_answer(pairs_out(request, [duplicates.reopen_pair(request.access, pair_id)])[0])

@@ -8,22 +8,39 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
 from memories.models import ErasureReceipt
 from memories.rules.erasure import ErasureDraft
+from memories.rules.vocabulary import ErasureKind
 from memories.services import erasingsubjects, receipts
+from memories.services.erasingsubjects import ErasureChanged, WholeVaultOnly
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import LOCATION, told
 
 router = Router()
 
 
+@with_config(
+    shown(
+        {
+            "kind": "user",
+            "memory_id": None,
+            "session_id": None,
+            "erased_at": "2026-11-21T10:15:02Z",
+            "removed": {"memories": 35, "sessions": 2},
+            "signature": "9f2c41d7",
+        }
+    )
+)
 class ReceiptOut(TypedDict):
     """Proof of an erasure: ids and counts, signed with a key of the vault. Without ``erased_at`` it is under way."""
 
     id: UUID
-    kind: str
+    kind: Annotated[str, Word(ErasureKind)]
     #: Of a single memory.
     memory_id: UUID | None
     #: Of a single conversation.
@@ -41,6 +58,7 @@ class ReceiptList(TypedDict):
     items: list[ReceiptOut]
 
 
+@with_config(shown({"dry_run": True, "count": 37, "memories": 35, "sessions": 2, "messages": 48, "lookups": 7}))
 class CountedOut(TypedDict):
     """What a dry run found. ``count`` is what ``expected_count`` must say."""
 
@@ -52,6 +70,7 @@ class CountedOut(TypedDict):
     lookups: int
 
 
+@with_config(shown({"holds": True, "genuine": True, "still_there": 0}))
 class VerifiedOut(TypedDict):
     """``genuine``: this hub signed exactly that. ``still_there``: how many of the erased memories there are again."""
 
@@ -76,7 +95,13 @@ def receipt_out(receipt: ErasureReceipt) -> ReceiptOut:
     }
 
 
-@router.post("/erasures", response={200: CountedOut, 202: ReceiptOut})
+@router.post(
+    "/erasures",
+    response={200: CountedOut, 202: ReceiptOut},
+    **told(
+        "Erase everything about somebody", KeyScope.MEMORIES_ERASE, ErasureChanged, WholeVaultOnly, headers=[LOCATION]
+    ),
+)
 def erase_everything(request: ApiRequest, wanted: ErasureDraft) -> HttpResponse:
     """Everything about a user, an agent or a session: counted (200), or with `dry_run: false` erased by a job (202)."""
     kind, name = wanted.subject
@@ -96,7 +121,7 @@ def erase_everything(request: ApiRequest, wanted: ErasureDraft) -> HttpResponse:
     return json_answer(body)
 
 
-@router.get("/erasures", response=ReceiptList)
+@router.get("/erasures", response=ReceiptList, **told("List receipts of erasures", KeyScope.OPS_READ))
 def list_receipts(
     request: ApiRequest, before: UUID | None = None, limit: Annotated[int, Field(ge=1, le=200)] = 100
 ) -> HttpResponse:
@@ -104,13 +129,13 @@ def list_receipts(
     return json_answer({"items": [receipt_out(one) for one in receipts.list_receipts(request.access, limit, before)]})
 
 
-@router.get("/erasures/{receipt_id}", response=ReceiptOut)
+@router.get("/erasures/{receipt_id}", response=ReceiptOut, **told("Read a receipt", KeyScope.OPS_READ))
 def get_receipt(request: ApiRequest, receipt_id: str) -> HttpResponse:
     """One receipt; it is signed as soon as the erasure is done."""
     return json_answer(receipt_out(receipts.get_receipt(request.access, receipt_id)))
 
 
-@router.get("/erasures/{receipt_id}/verify", response=VerifiedOut)
+@router.get("/erasures/{receipt_id}/verify", response=VerifiedOut, **told("Verify a receipt", KeyScope.OPS_READ))
 def verify_receipt(
     request: ApiRequest, receipt_id: str, signature: Annotated[str | None, Field(max_length=128)] = None
 ) -> HttpResponse:

@@ -7,34 +7,51 @@ from typing import Annotated, Any, TypedDict
 
 from django.http import HttpResponse
 from ninja import Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
-from memories.search.events import EventPage, EventQuery, Heard
+from memories.events import EventType
+from memories.rules.vocabulary import ActorKind
+from memories.search.events import EventPage, EventQuery, EventsGone, Heard
 from memories.search.listening import await_events
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
-class ActorOut(TypedDict):
+@with_config(shown({"kind": "key", "id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19"}))
+class EventActorOut(TypedDict):
     """Who did it: a key or a user by id, or the hub itself (``system``)."""
 
-    kind: str
+    kind: Annotated[str, Word(ActorKind)]
     id: str
 
 
+@with_config(
+    shown(
+        {
+            "id": "41207",
+            "type": "memory.added",
+            "request_id": "5f6d0c1e9a3b4c7d",
+            "data": {"memory_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b17", "version": 1},
+        }
+    )
+)
 class EventOut(TypedDict):
     """One event. ``data`` holds ids and numbers, never content."""
 
     id: str
-    type: str
+    type: Annotated[str, Word(EventType)]
     timestamp: dt.datetime
-    actor: ActorOut
+    actor: EventActorOut
     request_id: str
     data: dict[str, Any]
 
 
+@with_config(shown({"next": "41207"}))
 class EventList(TypedDict):
     """Oldest first. Go on with ``after`` = ``next``; ``more`` says that there is something to read already."""
 
@@ -59,7 +76,7 @@ def _events_out(page: EventPage) -> EventList:
     return {"items": [event_out(one) for one in page.items], "next": str(page.next), "more": page.more}
 
 
-@router.get("/events", response=EventList)
+@router.get("/events", response=EventList, **told("Listen to events", KeyScope.MEMORIES_READ, EventsGone))
 def list_events(
     request: ApiRequest,
     after: Annotated[str | None, Field(pattern=r"^(now|[0-9]{1,18})$")] = None,

@@ -22,15 +22,18 @@ from memories.rules.mem0words import (
     AddMemories,
     Kept,
     ListMemories,
+    Paging,
     SearchMemories,
     UpdateMemory,
     history_of,
+    role_word,
 )
 from memories.rules.vocabulary import AccessPurpose
 from memories.search import listing, reading, recall
-from memories.services import editing, lifecycle
+from memories.search.listing import MemoryPage
+from memories.search.numbered import list_numbered
 from memories.services.accesses import record_accesses
-from memories.services.compatibility import require_mem0, write_turns
+from memories.services.compatibility import change_told, delete_told, require_mem0, write_turns
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import NotFound
 from memoryhub.lib.sealing import opened
@@ -49,6 +52,7 @@ class Mem0Memory(TypedDict):
     user_id: str | None
     agent_id: str | None
     run_id: str | None
+    expiration_date: dt.date | None
     created_at: dt.datetime
     updated_at: dt.datetime
 
@@ -69,6 +73,7 @@ def _out(memory: Memory) -> Mem0Memory:
         "user_id": memory.user_id,
         "agent_id": memory.agent_id,
         "run_id": memory.session_id,
+        "expiration_date": memory.expires_at and memory.expires_at.date(),
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
     }
@@ -96,19 +101,26 @@ def mem0_add(request: ApiRequest, body: AddMemories) -> HttpResponse:
 @router.get("/memories")
 def mem0_list(request: ApiRequest, wanted: Query[ListMemories]) -> HttpResponse:
     """The memories of a user, an agent or a run, newest first."""
-    return _listed(request, wanted)
+    page = listing.list_memories(_allowed(request), wanted.wanted(), limit=wanted.most)
+    return json_answer(_listed(page, None, None))
 
 
 @router.post("/v3/memories/")
-def mem0_get_all(request: ApiRequest, wanted: ListMemories) -> HttpResponse:
-    """The same, with the ids in ``filters``."""
-    return _listed(request, wanted)
+def mem0_get_all(request: ApiRequest, wanted: ListMemories, paging: Query[Paging]) -> HttpResponse:
+    """The same, with the ids in ``filters``, page by page."""
+    access, size = _allowed(request), paging.size(wanted.most)
+    page = list_numbered(access, wanted.wanted(), paging.page, size)
+
+    def at(number: int) -> str:
+        return request.build_absolute_uri(f"{request.path}?page={number}&page_size={size}")
+
+    after = at(paging.page + 1) if page.next_cursor else None
+    return json_answer(_listed(page, after, at(paging.page - 1) if paging.page > 1 else None))
 
 
-def _listed(request: ApiRequest, wanted: ListMemories) -> HttpResponse:
-    page = listing.list_memories(_allowed(request), wanted.wanted(), limit=wanted.most)
+def _listed(page: MemoryPage, after: str | None, before: str | None) -> dict[str, Any]:
     results = [_out(memory) for memory in page.items]
-    return json_answer({"count": page.total, "next": None, "previous": None, "results": results})
+    return {"count": page.total, "next": after, "previous": before, "results": results}
 
 
 @router.post("/search")
@@ -137,8 +149,8 @@ def mem0_get(request: ApiRequest, memory_id: str) -> HttpResponse:
 @router.put("/memories/{memory_id}")
 @router.put("/v1/memories/{memory_id}/")
 def mem0_update(request: ApiRequest, memory_id: str, body: UpdateMemory) -> HttpResponse:
-    """Another text, or other metadata."""
-    memory = editing.update_memory(_allowed(request), memory_id, body.changes())
+    """Another text, metadata laid over what there was, or another day until which it holds."""
+    memory = change_told(_allowed(request), memory_id, body)
     return json_answer({"message": "Memory updated successfully!", **_out(memory)})
 
 
@@ -146,7 +158,7 @@ def mem0_update(request: ApiRequest, memory_id: str, body: UpdateMemory) -> Http
 @router.delete("/v1/memories/{memory_id}/")
 def mem0_delete(request: ApiRequest, memory_id: str) -> HttpResponse:
     """Archive it: hidden from every answer, and a person can bring it back."""
-    lifecycle.archive_memory(_allowed(request), memory_id, archived=True)
+    delete_told(_allowed(request), memory_id)
     return json_answer({"message": "Memory deleted successfully!"})
 
 
@@ -171,7 +183,7 @@ def mem0_history(request: ApiRequest, memory_id: str) -> HttpResponse:
                 "updated_at": turn.at,
                 "is_deleted": turn.event == "DELETE",
                 "actor_id": None,
-                "role": memory.role,
+                "role": role_word(memory.role),
             }
             for turn in turns
         ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import Query, Router
 
+from banks.access import KeyScope
+from banks.services.banks import UnknownBank
 from memories.api.erasures import ReceiptOut, receipt_out
 from memories.api.pages import MemoryList, Page, list_answer
 from memories.api.requests import ApiRequest
@@ -22,25 +24,43 @@ from memories.rules.drafts import MemoryChanges, MemoryDraft
 from memories.rules.filters import MemoryFilter
 from memories.rules.vocabulary import AccessPurpose
 from memories.search import reading
+from memories.search.asof import TooMuchChanged
 from memories.services import editing, erasing, lifecycle, writing
 from memories.services.accesses import record_accesses
+from memories.services.contention import WriteContended
+from memories.services.revising import DuplicateContent
+from memories.services.superseding import AlreadySuperseded, TrustTooLow
 from memoryhub.lib.answers import json_answer
-from memoryhub.lib.errors import HubError
+from memoryhub.lib.errors import HubError, NotFound
+from memoryhub.lib.openapi.told import ETAG, IF_MATCH, IF_NONE_MATCH, LINK, LOCATION, told
 
 router = Router()
 
-# The items are checked one by one, so the type of the body does not say what they are.
-_ITEMS = {"properties": {"items": {"items": {"$ref": "#/components/schemas/MemoryDraft"}}}}
-BATCH_BODY = {"requestBody": {"content": {"application/json": {"schema": _ITEMS}}}}
 
-
-@router.post("/memories", response={201: WrittenOut, 200: WrittenOut})
+@router.post(
+    "/memories",
+    response={201: WrittenOut, 200: WrittenOut},
+    **told(
+        "Write a memory",
+        KeyScope.MEMORIES_WRITE,
+        NotFound,
+        UnknownBank,
+        AlreadySuperseded,
+        TrustTooLow,
+        WriteContended,
+        headers=[ETAG, LOCATION],
+    ),
+)
 def write_memory(request: ApiRequest, draft: MemoryDraft) -> HttpResponse:
     """Write one memory; 200 when it was there already (duplicate, idempotent) or was updated."""
     return written_answer(request.access, writing.write_memory(request.access, draft))
 
 
-@router.post("/memories/batch", response=BatchOut, openapi_extra=BATCH_BODY)
+@router.post(
+    "/memories/batch",
+    response=BatchOut,
+    **told("Write many memories", KeyScope.MEMORIES_WRITE),
+)
 def write_memories(request: ApiRequest, batch: Batch) -> HttpResponse:
     """Write up to 500; each item has its own outcome or problem, and items are compared with each other too."""
     parsed = drafts_of(batch.items)
@@ -49,7 +69,11 @@ def write_memories(request: ApiRequest, batch: Batch) -> HttpResponse:
     return json_answer(batch_out(request.access, request, results))
 
 
-@router.get("/memories", response=MemoryList)
+@router.get(
+    "/memories",
+    response=MemoryList,
+    **told("List memories", KeyScope.MEMORIES_READ, UnknownBank, TooMuchChanged, headers=[LINK]),
+)
 def list_memories(request: ApiRequest, filters: Query[MemoryFilter], page: Query[Page]) -> HttpResponse:
     """One page; `q` is words and conditions (`bank:work -tag:tmp "exact phrase"`), mistakes come in the answer.
 
@@ -58,7 +82,11 @@ def list_memories(request: ApiRequest, filters: Query[MemoryFilter], page: Query
     return list_answer(request, filters, page)
 
 
-@router.get("/memories/{memory_id}", response={200: MemoryOut, 304: None})
+@router.get(
+    "/memories/{memory_id}",
+    response={200: MemoryOut, 304: None},
+    **told("Read a memory", KeyScope.MEMORIES_READ, headers=[IF_NONE_MATCH, ETAG]),
+)
 def get_memory(request: ApiRequest, memory_id: str) -> HttpResponse:
     """One memory with its ETag; 304 when If-None-Match names this version."""
     memory = reading.get_memory(request.access, memory_id)
@@ -68,14 +96,22 @@ def get_memory(request: ApiRequest, memory_id: str) -> HttpResponse:
     return memory_answer(request.access, memory)
 
 
-@router.patch("/memories/{memory_id}", response=MemoryOut)
+@router.patch(
+    "/memories/{memory_id}",
+    response=MemoryOut,
+    **told("Change a memory", KeyScope.MEMORIES_WRITE, UnknownBank, DuplicateContent, headers=[IF_MATCH, ETAG]),
+)
 def update_memory(request: ApiRequest, memory_id: str, changes: MemoryChanges) -> HttpResponse:
     """Change what is given; with If-Match a stale version is refused (412) and `current` names the present one."""
     memory = editing.update_memory(request.access, memory_id, changes, expected_version(request))
     return memory_answer(request.access, memory)
 
 
-@router.delete("/memories/{memory_id}", response={204: None, 200: ReceiptOut})
+@router.delete(
+    "/memories/{memory_id}",
+    response={204: None, 200: ReceiptOut},
+    **told("Archive or erase a memory", KeyScope.MEMORIES_DELETE, headers=[IF_MATCH]),
+)
 def delete_memory(request: ApiRequest, memory_id: str, erase: bool = False) -> HttpResponse:
     """Archive it (204); with `erase=true` remove it for good and get a receipt (200)."""
     version = expected_version(request)

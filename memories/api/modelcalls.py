@@ -9,22 +9,26 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
 from memories.models import ModelCall
-from memories.rules.vocabulary import CallResult
+from memories.rules.vocabulary import CallResult, GuardedService, GuardMode, Purpose
 from memories.services import modelcalls
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
+@with_config(shown({"service": "chat", "mode": "closed"}))
 class GuardOut(TypedDict):
     """One service's guard: ``closed``, ``open`` or ``half_open``; ``errors`` are those that still count."""
 
-    service: str
-    mode: str
+    service: Annotated[str, Word(GuardedService)]
+    mode: Annotated[str, Word(GuardMode)]
     errors: int
     opened_at: dt.datetime | None
     retry_at: dt.datetime | None
@@ -38,14 +42,28 @@ class GuardList(TypedDict):
     items: list[GuardOut]
 
 
+@with_config(
+    shown(
+        {
+            "purpose": "extract",
+            "provider": "openai",
+            "model": "gpt-5-mini",
+            "result": "ok",
+            "tokens_in": 812,
+            "tokens_out": 96,
+            "took_ms": 640.2,
+            "request_id": "5f6d0c1e9a3b4c7d",
+        }
+    )
+)
 class ModelCallOut(TypedDict):
     """One question to a language model, or why it was not asked; never its words."""
 
     id: UUID
-    purpose: str
+    purpose: Annotated[str, Word(Purpose)]
     provider: str
     model: str
-    result: str
+    result: Annotated[str, Word(CallResult)]
     reason: str
     detail: str
     tokens_in: int
@@ -56,6 +74,7 @@ class ModelCallOut(TypedDict):
     created_at: dt.datetime
 
 
+@with_config(shown({"results": {"ok": 41, "skipped": 3}, "tokens_in": 30120, "tokens_out": 2810}))
 class CallCountsOut(TypedDict):
     """All rows of the ledger by result, and the tokens they cost."""
 
@@ -106,19 +125,19 @@ def _call_out(call: ModelCall) -> ModelCallOut:
     }
 
 
-@router.get("/guard", response=GuardList)
+@router.get("/guard", response=GuardList, **told("Read the error guards", KeyScope.OPS_READ))
 def read_guard(request: ApiRequest) -> HttpResponse:
     """Whether the language model and the embedding service are asked, or paused after repeated errors."""
     return json_answer(_guards_out(modelcalls.read_guard(request.access)))
 
 
-@router.post("/guard/reset", response=GuardList)
+@router.post("/guard/reset", response=GuardList, **told("Reset the error guards", KeyScope.OPS_WRITE))
 def reset_guard(request: ApiRequest) -> HttpResponse:
     """Close the guards and forget their errors; what was deferred runs at its next turn."""
     return json_answer(_guards_out(modelcalls.reset_guard(request.access)))
 
 
-@router.get("/model-calls", response=ModelCallList)
+@router.get("/model-calls", response=ModelCallList, **told("List calls of language models", KeyScope.OPS_READ))
 def list_model_calls(
     request: ApiRequest,
     result: CallResult | None = None,

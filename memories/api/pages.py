@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Annotated, NotRequired, TypedDict
 
 from django.http import HttpResponse
-from pydantic import Field
+from pydantic import Field, with_config
 
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
@@ -18,6 +18,7 @@ from memories.search.facets import Facet, FacetValue, count_facets, sampling_of_
 from memories.search.listing import list_memories
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import FieldError, Invalid
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 
@@ -39,6 +40,7 @@ class Page(StrictModel):
         return [Facet(name) for name in names]
 
 
+@with_config(shown({"value": "Work", "label": "Work", "count": 120}))
 class FacetOut(TypedDict):
     """One value with its count; ``selected`` when the filter names it."""
 
@@ -48,6 +50,17 @@ class FacetOut(TypedDict):
     selected: bool
 
 
+@with_config(
+    shown(
+        {
+            "message": "There is no field “banc”.",
+            "start": 0,
+            "end": 5,
+            "hint": "Did you mean bank:work?",
+            "caret": "banc:work oats\n^^^^^",
+        }
+    )
+)
 class MistakeOut(TypedDict):
     """What of ``q`` was left out: characters ``start`` up to ``end``; ``caret`` is two lines for a terminal."""
 
@@ -58,6 +71,7 @@ class MistakeOut(TypedDict):
     caret: str
 
 
+@with_config(shown({"total": 1}))
 class MemoryList(TypedDict):
     """One page; a cursor is null at the end of the list. The page is by what of ``q`` could be understood."""
 

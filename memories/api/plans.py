@@ -9,17 +9,23 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool, StrictInt, with_config
 
-from banks.access import Access
+from banks.access import Access, KeyScope
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
 from memories.models import CleanupPlan, CleanupPlanItem
 from memories.rules import limits
 from memories.rules.cleanup import CleanupRule
+from memories.rules.cleanupplans import PlanState
 from memories.rules.cleanupwishes import CleanupWish, PlanChoice
 from memories.services import applying, plans
+from memories.services.applying import PlanAboveCap, PlanStale
+from memories.services.cleanup import QueryNotUnderstood
+from memories.services.plans import PlanNotReady
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
 from memoryhub.lib.strict import StrictModel
 
@@ -45,11 +51,28 @@ class ItemsWanted(PageOfPlans):
 class Confirmation(StrictModel):
     """What the caller saw: the count and the hash of the plan; and once more for a plan above the cap."""
 
+    model_config = shown(
+        {"expected_count": 12, "plan_hash": "5d1f0c7e9b3a48266f0e6f1c9a7d2b4458c3e1a0b9d7f6e5c4b3a29180716253"}
+    )
+
     expected_count: Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
     plan_hash: Annotated[str, Field(min_length=64, max_length=64)]
     confirm_large: StrictBool = False
 
 
+@with_config(
+    shown(
+        {
+            "state": "ready",
+            "rules": ["stale_episodic", "low_stale"],
+            "candidates_total": 14,
+            "count": 12,
+            "by_reason": {"stale_episodic": 9, "low_stale": 3},
+            "plan_hash": "5d1f0c7e9b3a48266f0e6f1c9a7d2b4458c3e1a0b9d7f6e5c4b3a29180716253",
+            "most_without_asking": 100,
+        }
+    )
+)
 class PlanOut(TypedDict):
     """A plan; `count`, `by_reason` and `plan_hash` are about what is chosen now, `candidates` about all of them.
 
@@ -57,8 +80,8 @@ class PlanOut(TypedDict):
     """
 
     id: UUID
-    state: str
-    rules: list[str]
+    state: Annotated[str, Word(PlanState)]
+    rules: list[Annotated[str, Word(CleanupRule)]]
     query: str | None
     thresholds: dict[str, int]
     candidates_total: int
@@ -73,6 +96,7 @@ class PlanOut(TypedDict):
     applied_at: dt.datetime | None
 
 
+@with_config(shown({"version": 7, "reasons": ["stale_episodic"], "ticked": True}))
 class PlanItemOut(TypedDict):
     """A candidate: its memory as it is now, the version it was planned at, why, and what is chosen.
 
@@ -82,7 +106,7 @@ class PlanItemOut(TypedDict):
 
     memory: MemoryOut
     version: int
-    reasons: list[str]
+    reasons: list[Annotated[str, Word(CleanupRule)]]
     ticked: bool
     never_again: bool
     stays: bool
@@ -101,6 +125,7 @@ class PlanList(TypedDict):
     next_cursor: str | None
 
 
+@with_config(shown({"total": 1}))
 class PlanItemList(TypedDict):
     """Oldest memories first; ``next_cursor`` is null at the end."""
 
@@ -152,14 +177,16 @@ def items_out(access: Access, items: Sequence[CleanupPlanItem]) -> list[PlanItem
     ]
 
 
-@router.post("/cleanup/plans", response={201: PlanOut})
+@router.post(
+    "/cleanup/plans", response={201: PlanOut}, **told("Make a clean-up plan", KeyScope.CLEANUP_PLAN, QueryNotUnderstood)
+)
 def create_plan(request: ApiRequest, wish: CleanupWish = CleanupWish()) -> HttpResponse:  # noqa: B008
     """Keep what a clean-up would archive now, to be looked through; no memory changes."""
     plan = plans.create_plan(request.access, wish)
     return json_answer(plan_out(request.access, plan), status=201)
 
 
-@router.get("/cleanup/plans", response=PlanList)
+@router.get("/cleanup/plans", response=PlanList, **told("List clean-up plans", KeyScope.CLEANUP_PLAN))
 def list_plans(request: ApiRequest, wanted: Query[PageOfPlans]) -> HttpResponse:
     """Clean-up plans, newest first."""
     access = request.access
@@ -169,13 +196,17 @@ def list_plans(request: ApiRequest, wanted: Query[PageOfPlans]) -> HttpResponse:
     )
 
 
-@router.get("/cleanup/plans/{plan_id}", response=PlanOut)
+@router.get("/cleanup/plans/{plan_id}", response=PlanOut, **told("Read a clean-up plan", KeyScope.CLEANUP_PLAN))
 def get_plan(request: ApiRequest, plan_id: str) -> HttpResponse:
     """One plan with its state."""
     return json_answer(plan_out(request.access, plans.get_plan(request.access, plan_id)))
 
 
-@router.get("/cleanup/plans/{plan_id}/items", response=PlanItemList)
+@router.get(
+    "/cleanup/plans/{plan_id}/items",
+    response=PlanItemList,
+    **told("List the candidates of a plan", KeyScope.CLEANUP_PLAN),
+)
 def list_plan_items(request: ApiRequest, plan_id: str, wanted: Query[ItemsWanted]) -> HttpResponse:
     """The candidates of a plan, and what is chosen of them."""
     asked = plans.PlanItemFilter(wanted.reason, wanted.ticked, wanted.outcome, wanted.cluster_id)
@@ -184,13 +215,21 @@ def list_plan_items(request: ApiRequest, plan_id: str, wanted: Query[ItemsWanted
     return json_answer({"items": items, "next_cursor": page.next_cursor, "total": page.total})
 
 
-@router.patch("/cleanup/plans/{plan_id}/items", response=PlanOut)
+@router.patch(
+    "/cleanup/plans/{plan_id}/items",
+    response=PlanOut,
+    **told("Choose among the candidates of a plan", KeyScope.CLEANUP_PLAN, PlanNotReady),
+)
 def choose_items(request: ApiRequest, plan_id: str, choice: PlanChoice) -> HttpResponse:
     """Tick or untick candidates, never name them again, or keep another one of a cluster; the new count and hash."""
     return json_answer(plan_out(request.access, plans.choose_items(request.access, plan_id, choice)))
 
 
-@router.post("/cleanup/plans/{plan_id}/apply", response={202: PlanOut})
+@router.post(
+    "/cleanup/plans/{plan_id}/apply",
+    response={202: PlanOut},
+    **told("Apply a clean-up plan", KeyScope.CLEANUP_APPLY, PlanStale, PlanAboveCap, PlanNotReady),
+)
 def apply_plan(request: ApiRequest, plan_id: str, seen: Confirmation) -> HttpResponse:
     """Archive what is chosen, in the background, as one changeset that can be undone."""
     plan = applying.apply_plan(request.access, plan_id, seen.expected_count, seen.plan_hash, seen.confirm_large)

@@ -7,14 +7,20 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, with_config
 
+from banks.access import KeyScope
+from banks.access.access import WholeVaultNeeded
+from banks.services.banks import UnknownBank
 from memories.api.requests import ApiRequest
 from memories.rules.drafts import Label
+from memories.rules.layers import SettingInvalid
 from memories.rules.vocabulary import MemoryCategory, MemoryType
 from memories.services import retention
 from memories.services.retention import Kept
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.strict import StrictModel
 
 router = Router()
@@ -25,6 +31,10 @@ PurgeDays = Annotated[int, Field(ge=30, le=36_500, strict=True)]
 
 class RetentionDraft(StrictModel):
     """A bank's policy: what is named is set, `null` takes it back. With `dry_run` nothing is set and all is shown."""
+
+    model_config = shown(
+        {"bank": "Events", "enabled": True, "max_age_days": 365, "types": ["episodic"], "dry_run": True}
+    )
 
     bank: Label
     dry_run: StrictBool = False
@@ -56,6 +66,18 @@ _SETTINGS = {
 }
 
 
+@with_config(
+    shown(
+        {
+            "bank": "Events",
+            "enabled": True,
+            "max_age_days": 365,
+            "types": ["episodic"],
+            "to_archive": {"age": 14},
+            "to_purge": 3,
+        }
+    )
+)
 class RetentionOut(TypedDict):
     """A bank's policy, and how many memories it would archive (by reason) and purge now."""
 
@@ -65,8 +87,8 @@ class RetentionOut(TypedDict):
     max_age_days: int | None
     inactive_days: int | None
     max_memories: int | None
-    types: list[str] | None
-    categories: list[str] | None
+    types: list[Annotated[str, Word(MemoryType)]] | None
+    categories: list[Annotated[str, Word(MemoryCategory)]] | None
     purge_discarded_days: int | None
     purge_archived_days: int | None
     to_archive: dict[str, int]
@@ -103,13 +125,17 @@ def _out(kept: Kept) -> RetentionOut:
     }
 
 
-@router.get("/retention", response=RetentionList)
+@router.get("/retention", response=RetentionList, **told("Preview retention", KeyScope.CLEANUP_PLAN, UnknownBank))
 def preview_retention(request: ApiRequest, bank: Label | None = None) -> HttpResponse:
     """What each bank keeps, and what its policy would do now; changes nothing."""
     return json_answer({"items": [_out(one) for one in retention.preview_retention(request.access, bank)]})
 
 
-@router.put("/retention", response=RetentionList)
+@router.put(
+    "/retention",
+    response=RetentionList,
+    **told("Set a retention policy", KeyScope.SETTINGS_ADMIN, UnknownBank, SettingInvalid),
+)
 def write_retention(request: ApiRequest, draft: RetentionDraft) -> HttpResponse:
     """Set a bank's policy, or with `dry_run: true` only see what it would do."""
     if draft.dry_run:
@@ -119,7 +145,11 @@ def write_retention(request: ApiRequest, draft: RetentionDraft) -> HttpResponse:
     return json_answer({"items": [_out(one) for one in found]})
 
 
-@router.post("/retention/enforce", response={202: StartedOut})
+@router.post(
+    "/retention/enforce",
+    response={202: StartedOut},
+    **told("Enforce retention now", KeyScope.CLEANUP_APPLY, WholeVaultNeeded),
+)
 def start_retention(request: ApiRequest) -> HttpResponse:
     """Enforce the policies that are switched on now; they are once a day anyway."""
     return json_answer({"job_id": retention.start_retention(request.access).pk}, 202)

@@ -8,26 +8,47 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field, StrictBool
+from pydantic import Field, StrictBool, with_config
 
+from banks.access import KeyScope
 from memories.api.erasures import ReceiptOut, receipt_out
 from memories.api.requests import ApiRequest
+from memories.calls.guarding import ModelUnavailable
 from memories.models import Message, Session
 from memories.rules import limits
 from memories.rules.drafts import Label
+from memories.rules.facts import Verdict
 from memories.rules.messages import ConversationPart, WindowQuery
+from memories.rules.vocabulary import MemoryType, Outcome, Role
 from memories.search import sessions as found
 from memories.search.sessions import SessionFilter, Shown
 from memories.services import erasingsessions, extraction, sessions
 from memories.services.extraction import Judged
+from memories.services.sessions import MessageIdReused, SessionLabelled
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import FieldError, Invalid
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
 from memoryhub.lib.strict import StrictModel
 
 router = Router()
 
 
+@with_config(
+    shown(
+        {
+            "session_id": "monday",
+            "namespace": ["default"],
+            "user_id": "anna",
+            "messages": 12,
+            "unread": 2,
+            "summarized": 4,
+            "first_message_at": "2026-11-21T09:40:00Z",
+            "last_message_at": "2026-11-21T10:15:00Z",
+        }
+    )
+)
 class SessionOut(TypedDict):
     """A conversation: ``unread`` messages were not read for memories yet."""
 
@@ -46,6 +67,7 @@ class SessionOut(TypedDict):
     created_at: dt.datetime
 
 
+@with_config(shown({"total": 1}))
 class SessionList(TypedDict):
     """The last active first."""
 
@@ -54,13 +76,14 @@ class SessionList(TypedDict):
     total: int
 
 
+@with_config(shown({"external_id": "m1", "number": 11, "role": "human", "content": "I live in Bergen.", "tokens": 6}))
 class MessageOut(TypedDict):
     """One turn; ``id`` is the hub's, ``external_id`` the caller's. ``content`` is null when it does not open."""
 
     id: UUID
     external_id: str | None
     number: int
-    role: str
+    role: Annotated[str, Word(Role)]
     content: str | None
     tool_calls: list[dict[str, Any]]
     tool_call_id: str | None
@@ -70,7 +93,8 @@ class MessageOut(TypedDict):
     created_at: dt.datetime
 
 
-class AddedOut(TypedDict):
+@with_config(shown({"external_id": "m1", "number": 11, "outcome": "created"}))
+class AddedMessageOut(TypedDict):
     """What became of a message: ``created``, or ``duplicate`` when its id was known.
 
     ``memory_id`` is set when it plainly stated a preference and was saved at once.
@@ -79,17 +103,18 @@ class AddedOut(TypedDict):
     id: UUID
     external_id: str | None
     number: int
-    outcome: str
+    outcome: Annotated[str, Word(Outcome)]
     memory_id: UUID | None
 
 
-class AddedList(TypedDict):
+class AddedMessages(TypedDict):
     """One result per message, in the order sent."""
 
     session: SessionOut
-    results: list[AddedOut]
+    results: list[AddedMessageOut]
 
 
+@with_config(shown({"tokens": 6, "left_out": 10}))
 class WindowOut(TypedDict):
     """The turns to show a model, oldest first; ``left_out`` counts those that do not fit."""
 
@@ -99,7 +124,10 @@ class WindowOut(TypedDict):
     left_out: int
 
 
-class SummaryOut(TypedDict):
+@with_config(
+    shown({"session_id": "monday", "summary": "Anna plans her move to Bergen.", "summarized": 4, "messages": 12})
+)
+class RunningSummaryOut(TypedDict):
     """The running summary, and how many of the messages it takes in."""
 
     session_id: str
@@ -108,7 +136,8 @@ class SummaryOut(TypedDict):
     messages: int
 
 
-class FlushedOut(TypedDict):
+@with_config(shown({"queued": True, "unread": 2, "job_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b1d"}))
+class FlushAnswer(TypedDict):
     """Whether there was anything to read, how many messages, and the job that reads them."""
 
     queued: bool
@@ -126,7 +155,20 @@ class SessionsQuery(StrictModel):
     cursor: str | None = None
 
 
-class FactOut(TypedDict):
+@with_config(
+    shown(
+        {
+            "content": "Anna lives in Bergen.",
+            "fact_key": "user.home_city",
+            "type": "fact",
+            "importance": 3,
+            "confidence": 4,
+            "verdict": "accepted",
+            "messages": [11],
+        }
+    )
+)
+class ExtractedFactOut(TypedDict):
     """What would be remembered; ``verdict`` is accepted, draft, doubtful, refused or outdated: two are written.
 
     ``reason`` says why the others are not: permission, secret, order, doubtful, or outdated by a later statement.
@@ -135,15 +177,18 @@ class FactOut(TypedDict):
     content: str
     fact_key: str | None
     bank: str | None
-    type: str
+    type: Annotated[str, Word(MemoryType)]
     importance: int
     confidence: int
-    verdict: str
+    verdict: Annotated[str, Word(Verdict)]
     reason: str | None
     messages: list[int]
 
 
-class PreviewOut(TypedDict):
+@with_config(
+    shown({"dry_run": True, "session_id": "monday", "extractor": "extractive", "answered": True, "messages": 2})
+)
+class ExtractionPreviewOut(TypedDict):
     """What extraction would do now; ``answered`` is false when a language model gave no answer.
 
     ``facts_dropped`` counts what would not be written, by reason.
@@ -154,12 +199,14 @@ class PreviewOut(TypedDict):
     extractor: str
     answered: bool
     messages: int
-    facts: list[FactOut]
+    facts: list[ExtractedFactOut]
     facts_dropped: dict[str, int]
 
 
 class Extraction(StrictModel):
     """Only to look: nothing is written."""
+
+    model_config = shown({"dry_run": True})
 
     dry_run: StrictBool = True
 
@@ -212,7 +259,7 @@ def _message_out(shown: Shown) -> MessageOut:
     }
 
 
-@router.get("/sessions", response=SessionList)
+@router.get("/sessions", response=SessionList, **told("List conversations", KeyScope.SESSIONS))
 def list_sessions(request: ApiRequest, wanted: Query[SessionsQuery]) -> HttpResponse:
     """The vault's conversations, the last active first."""
     whose = SessionFilter(wanted.user_id, wanted.agent_id, wanted.task_id)
@@ -221,13 +268,17 @@ def list_sessions(request: ApiRequest, wanted: Query[SessionsQuery]) -> HttpResp
     return json_answer({"items": items, "next_cursor": page.next_cursor, "total": page.total})
 
 
-@router.get("/sessions/{sid}", response=SessionOut)
+@router.get("/sessions/{sid}", response=SessionOut, **told("Read a conversation's state", KeyScope.SESSIONS))
 def get_session(request: ApiRequest, sid: str) -> HttpResponse:
     """One conversation, by its caller's name of it."""
     return json_answer(session_out(found.get_session(request.access, sid)))
 
 
-@router.post("/sessions/{sid}/messages", response={201: AddedList, 200: AddedList})
+@router.post(
+    "/sessions/{sid}/messages",
+    response={201: AddedMessages, 200: AddedMessages},
+    **told("Add messages to a conversation", KeyScope.SESSIONS, MessageIdReused, SessionLabelled),
+)
 def add_messages(request: ApiRequest, sid: str, part: ConversationPart) -> HttpResponse:
     """Append one message (its fields) or up to 500 (`messages`); one whose `id` is known is not stored again."""
     added = sessions.add_messages(request.access, sid, part)
@@ -244,7 +295,9 @@ def add_messages(request: ApiRequest, sid: str, part: ConversationPart) -> HttpR
     return json_answer({"session": session_out(added.session), "results": results}, 201 if added.fresh else 200)
 
 
-@router.get("/sessions/{sid}/messages", response=WindowOut)
+@router.get(
+    "/sessions/{sid}/messages", response=WindowOut, **told("Read the newest messages that fit", KeyScope.SESSIONS)
+)
 def read_window(request: ApiRequest, sid: str, wanted: Query[WindowQuery]) -> HttpResponse:
     """The last rounds that fit the limits; system messages, whole tool calls and the newest human message always."""
     window = found.read_window(request.access, sid, wanted)
@@ -257,11 +310,13 @@ def read_window(request: ApiRequest, sid: str, wanted: Query[WindowQuery]) -> Ht
     return json_answer(body)
 
 
-@router.get("/sessions/{sid}/summary", response=SummaryOut)
+@router.get(
+    "/sessions/{sid}/summary", response=RunningSummaryOut, **told("Read the running summary", KeyScope.SESSIONS)
+)
 def read_summary(request: ApiRequest, sid: str) -> HttpResponse:
     """The running summary of what is older than the newest messages; null while there is none."""
     session = found.get_session(request.access, sid)
-    body: SummaryOut = {
+    body: RunningSummaryOut = {
         "session_id": session.sid,
         "summary": opened(session, "summary"),
         "summarized": session.summarized_through,
@@ -270,21 +325,29 @@ def read_summary(request: ApiRequest, sid: str) -> HttpResponse:
     return json_answer(body)
 
 
-@router.post("/sessions/{sid}/flush", response={202: FlushedOut, 200: FlushedOut})
+@router.post(
+    "/sessions/{sid}/flush",
+    response={202: FlushAnswer, 200: FlushAnswer},
+    **told("Read a conversation for memories now", KeyScope.SESSIONS),
+)
 def flush_session(request: ApiRequest, sid: str) -> HttpResponse:
     """Read the conversation for memories now: 202 with the job, 200 when there is nothing new."""
     flushed = sessions.flush_session(request.access, sid)
-    body: FlushedOut = {"queued": flushed.queued, "unread": flushed.unread, "job_id": flushed.job_id}
+    body: FlushAnswer = {"queued": flushed.queued, "unread": flushed.unread, "job_id": flushed.job_id}
     return json_answer(body, 202 if flushed.queued else 200)
 
 
-@router.post("/sessions/{sid}/extract", response=PreviewOut)
+@router.post(
+    "/sessions/{sid}/extract",
+    response=ExtractionPreviewOut,
+    **told("Preview what would be remembered", KeyScope.SESSIONS, PreviewOnly, ModelUnavailable),
+)
 def preview_extraction(request: ApiRequest, sid: str, wanted: Extraction = Extraction()) -> HttpResponse:  # noqa: B008
     """What would be remembered of the unread messages, or of the newest when all are read; writes nothing."""
     if not wanted.dry_run:
         raise PreviewOnly(errors=[FieldError("/dry_run", "dry_run_only", "must be true")])
     preview = extraction.preview_extraction(request.access, sid)
-    body: PreviewOut = {
+    body: ExtractionPreviewOut = {
         "dry_run": True,
         "session_id": preview.session.sid,
         "extractor": preview.extractor,
@@ -296,7 +359,7 @@ def preview_extraction(request: ApiRequest, sid: str, wanted: Extraction = Extra
     return json_answer(body)
 
 
-def _fact_out(judged: Judged) -> FactOut:
+def _fact_out(judged: Judged) -> ExtractedFactOut:
     fact = judged.fact
     return {
         "content": fact.text,
@@ -311,7 +374,9 @@ def _fact_out(judged: Judged) -> FactOut:
     }
 
 
-@router.delete("/sessions/{sid}", response=ReceiptOut)
+@router.delete(
+    "/sessions/{sid}", response=ReceiptOut, **told("Erase a conversation", KeyScope.MEMORIES_ERASE, EraseOnly)
+)
 def erase_session(request: ApiRequest, sid: str, erase: bool = False) -> HttpResponse:
     """Remove its messages and summary for good (`erase=true`) and get a receipt; memories made from it stay."""
     if not erase:

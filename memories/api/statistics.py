@@ -9,16 +9,22 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
+from pydantic import with_config
 
+from banks.access import KeyScope
 from memories.api.requests import ApiRequest
 from memories.rules.rollups import Metric, Period, StatSeries
+from memories.rules.vocabulary import GuardedService
 from memories.search import statistics
 from memories.search.statistics import Spell, Statistics
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 
 router = Router()
 
 
+@with_config(shown({"count": [12], "p50": [8.1], "p95": [14.0], "p99": [21.7]}))
 class DurationsOut(TypedDict):
     """How long searches, or one stage of them, took: percentiles in ms, null where nothing was measured."""
 
@@ -28,16 +34,28 @@ class DurationsOut(TypedDict):
     p99: list[float | None]
 
 
+@with_config(shown({"service": "chat", "error": "The provider did not answer."}))
 class GuardSpellOut(TypedDict):
     """Once that a guard was open: nothing was asked until ``probes_at``, then it was half open."""
 
-    service: str
+    service: Annotated[str, Word(GuardedService)]
     opened_at: dt.datetime
     probes_at: dt.datetime
     ended_at: dt.datetime | None
     error: str
 
 
+@with_config(
+    shown(
+        {
+            "period": "24h",
+            "step_seconds": 3600,
+            "starts": ["2026-11-21T10:00:00Z"],
+            "series": {"created": {"fact": [4]}},
+            "latency": {"whole": {"count": [12], "p50": [8.1], "p95": [14.0], "p99": [21.7]}},
+        }
+    )
+)
 class StatsOut(TypedDict):
     """The counts of a period by steps that begin at ``starts`` (UTC); every list has one number for each.
 
@@ -45,7 +63,7 @@ class StatsOut(TypedDict):
     memories stand how, now.
     """
 
-    period: str
+    period: Annotated[str, Word(Period)]
     step_seconds: int
     starts: list[dt.datetime]
     series: dict[str, dict[str, list[int]]]
@@ -69,7 +87,7 @@ _LEVELS: Mapping[StatSeries, Metric] = {StatSeries.MEMORIES: Metric.STANDING, St
 _OTHERS: Mapping[StatSeries, Metric] = {StatSeries.LATENCY: Metric.TOOK, StatSeries.BANKS: Metric.STANDING}
 
 
-@router.get("/stats", response=StatsOut)
+@router.get("/stats", response=StatsOut, **told("Read counts over time", KeyScope.OPS_READ))
 def read_stats(
     request: ApiRequest,
     period: Period = Period.MONTH,

@@ -8,23 +8,28 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Query, Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
+from banks.services.banks import UnknownBank
 from memories.api.jobs import JobOut, job_out
 from memories.api.requests import ApiRequest
 from memories.api.shapes import MemoryOut, memories_out
 from memories.rules import limits
+from memories.rules.clusters import Strategy
 from memories.rules.drafts import Label
 from memories.search import summaries
 from memories.search.summaries import WrittenSummary
 from memories.services import offering
-from memories.services.offering import CHOSEN_MAX, OfferedCluster
+from memories.services.offering import CHOSEN_MAX, OfferedCluster, SummarizationOff
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.strict import StrictModel
 
 router = Router()
 
-type Cluster = Annotated[list[UUID], Field(min_length=2, max_length=100)]
+Cluster = Annotated[list[UUID], Field(min_length=2, max_length=100)]
 
 
 class PageOfSummaries(StrictModel):
@@ -44,9 +49,24 @@ class ClusterFilter(StrictModel):
 class SummariesWanted(StrictModel):
     """Clusters by the ids of their memories, as the preview names them; without any, everything old enough."""
 
+    model_config = shown(
+        {"clusters": [["01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b17", "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b23"]]}
+    )
+
     clusters: Annotated[list[Cluster], Field(min_length=1, max_length=CHOSEN_MAX)] | None = None
 
 
+@with_config(
+    shown(
+        {
+            "strategy": "embeddings",
+            "least_similarity": 0.81,
+            "mean_similarity": 0.86,
+            "shared": ["Alice"],
+            "estimated_tokens": 420,
+        }
+    )
+)
 class ClusterOut(TypedDict):
     """Memories that would become one, shortened, oldest first, and why: similarity on the scale of the settings.
 
@@ -56,7 +76,7 @@ class ClusterOut(TypedDict):
 
     memory_ids: list[UUID]
     memories: list[MemoryOut]
-    strategy: str
+    strategy: Annotated[str, Word(Strategy)]
     least_similarity: float | None
     mean_similarity: float | None
     shared: list[str]
@@ -64,6 +84,7 @@ class ClusterOut(TypedDict):
     was_undone: bool
 
 
+@with_config(shown({"total": 1, "examined": 214, "is_whole": True, "has_model": True, "is_on": True}))
 class ClustersOut(TypedDict):
     """What a run would summarise. ``is_whole`` is false where only the oldest of many memories were looked at."""
 
@@ -75,8 +96,14 @@ class ClustersOut(TypedDict):
     is_on: bool
 
 
+@with_config(
+    shown({"members": 4, "strategy": "embeddings", "least_similarity": 0.81, "shared": ["Alice"], "by_model": True})
+)
 class SummaryOut(TypedDict):
-    """A summary, those of its sources that the caller may see, and the changeset that takes it back."""
+    """A summary, those of its sources that the caller may see, and the changeset that takes it back.
+
+    ``strategy`` is how the cluster was found, or ``chosen`` where a caller named it.
+    """
 
     id: UUID
     memory: MemoryOut
@@ -97,7 +124,9 @@ class SummaryList(TypedDict):
     next_cursor: str | None
 
 
-@router.get("/summaries/clusters", response=ClustersOut)
+@router.get(
+    "/summaries/clusters", response=ClustersOut, **told("Preview summaries", KeyScope.CLEANUP_PLAN, UnknownBank)
+)
 def preview_clusters(request: ApiRequest, wanted: Query[ClusterFilter]) -> HttpResponse:
     """What a run would summarise now, and about what it would cost; changes nothing and asks no model."""
     preview = offering.preview_clusters(request.access, wanted.bank, wanted.limit)
@@ -112,13 +141,15 @@ def preview_clusters(request: ApiRequest, wanted: Query[ClusterFilter]) -> HttpR
     return json_answer(body)
 
 
-@router.post("/summaries", response={202: JobOut})
+@router.post(
+    "/summaries", response={202: JobOut}, **told("Summarise old memories", KeyScope.CLEANUP_APPLY, SummarizationOff)
+)
 def summarize_memories(request: ApiRequest, wanted: SummariesWanted = SummariesWanted()) -> HttpResponse:  # noqa: B008
     """Start summarising: 202 with the job. The originals are archived in one changeset, which can be undone."""
     return json_answer(job_out(offering.summarize_memories(request.access, wanted.clusters)), 202)
 
 
-@router.get("/summaries", response=SummaryList)
+@router.get("/summaries", response=SummaryList, **told("List written summaries", KeyScope.MEMORIES_READ))
 def list_summaries(request: ApiRequest, wanted: Query[PageOfSummaries]) -> HttpResponse:
     """Summaries that were written, newest first, each with what it was made of."""
     page = summaries.list_summaries(request.access, wanted.limit, wanted.cursor)

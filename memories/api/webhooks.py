@@ -8,22 +8,29 @@ from uuid import UUID
 
 from django.http import HttpResponse
 from ninja import Router
-from pydantic import Field
+from pydantic import Field, with_config
 
+from banks.access import KeyScope
+from banks.services.banks import UnknownBank
 from memories.api.requests import ApiRequest
 from memories.models import Delivery, Webhook
-from memories.rules.webhooks import DeliveryState
+from memories.rules.webhooks import DeliveryState, WebhookState
 from memories.rules.webhookwishes import WebhookChanges, WebhookDraft
 from memories.services import deliveries, webhooks
+from memories.services.deliveries import WebhookNotActive
+from memories.services.webhooks import TooManyWebhooks
 from memoryhub.lib.answers import json_answer
+from memoryhub.lib.openapi.shapes import Word, shown
+from memoryhub.lib.openapi.told import told
 from memoryhub.lib.pagination import LONGEST_CURSOR
 
 router = Router()
 
 
+@with_config(shown({"name": "Notes", "url": "https://example.org/hook", "types": ["memory.*"], "state": "active"}))
 class WebhookOut(TypedDict):
-    """One endpoint; never its secret. ``state``: active, paused, blocked (an operator must allow the private address)
-    or disabled (``why``: failing, gone).
+    """One endpoint; never its secret. ``state``: active, paused, blocked (``why``: private_address, which an operator
+    of the hub allows on the webhook's page in the browser) or disabled (``why``: failing, gone, key_ended).
     """
 
     id: UUID
@@ -31,7 +38,7 @@ class WebhookOut(TypedDict):
     url: str
     types: list[str]
     banks: list[UUID] | None
-    state: str
+    state: Annotated[str, Word(WebhookState)]
     why: str
     private: bool
     private_allowed: bool
@@ -42,6 +49,17 @@ class WebhookOut(TypedDict):
     created_at: dt.datetime
 
 
+@with_config(
+    shown(
+        {
+            "name": "Notes",
+            "url": "https://example.org/hook",
+            "types": ["memory.*"],
+            "state": "active",
+            "secret": "whsec_bm90IGEgc2VjcmV0LCBhbiBleGFtcGxl",
+        }
+    )
+)
 class WebhookWithSecret(WebhookOut):
     """The same with the secret that was just made; it is not shown again."""
 
@@ -54,6 +72,21 @@ class WebhookList(TypedDict):
     items: list[WebhookOut]
 
 
+@with_config(
+    shown(
+        {
+            "message_id": "msg_01990d5c8f2e7c4a",
+            "event_id": "41207",
+            "type": "memory.added",
+            "state": "delivered",
+            "attempts": 1,
+            "status": 204,
+            "took_ms": 81.4,
+            "answer": "",
+            "ended_at": "2026-11-21T10:15:01Z",
+        }
+    )
+)
 class DeliveryOut(TypedDict):
     """One event for one endpoint. ``answer`` is the beginning of what the receiver said last: text of somebody else.
 
@@ -64,7 +97,7 @@ class DeliveryOut(TypedDict):
     message_id: str
     event_id: str | None
     type: str
-    state: str
+    state: Annotated[str, Word(DeliveryState)]
     attempts: int
     due_at: dt.datetime | None
     status: int | None
@@ -126,50 +159,68 @@ def _issued(issued: webhooks.Issued, status: int) -> HttpResponse:
     return json_answer(out, status)
 
 
-@router.get("/webhooks", response=WebhookList)
+@router.get("/webhooks", response=WebhookList, **told("List webhooks", KeyScope.WEBHOOKS_ADMIN))
 def list_webhooks(request: ApiRequest) -> HttpResponse:
     """The vault's endpoints."""
     return json_answer({"items": [webhook_out(one) for one in webhooks.list_webhooks(request.access)]})
 
 
-@router.post("/webhooks", response={201: WebhookWithSecret})
+@router.post(
+    "/webhooks",
+    response={201: WebhookWithSecret},
+    **told("Create a webhook", KeyScope.WEBHOOKS_ADMIN, TooManyWebhooks, UnknownBank),
+)
 def create_webhook(request: ApiRequest, draft: WebhookDraft) -> HttpResponse:
     """A new endpoint, told of what happens from now on. The answer shows its signing secret, this once."""
     return _issued(webhooks.create_webhook(request.access, draft), 201)
 
 
-@router.get("/webhooks/{webhook_id}", response=WebhookOut)
+@router.get("/webhooks/{webhook_id}", response=WebhookOut, **told("Read a webhook", KeyScope.WEBHOOKS_ADMIN))
 def get_webhook(request: ApiRequest, webhook_id: str) -> HttpResponse:
     """One endpoint."""
     return json_answer(webhook_out(webhooks.get_webhook(request.access, webhook_id)))
 
 
-@router.patch("/webhooks/{webhook_id}", response=WebhookOut)
+@router.patch(
+    "/webhooks/{webhook_id}", response=WebhookOut, **told("Change a webhook", KeyScope.WEBHOOKS_ADMIN, UnknownBank)
+)
 def update_webhook(request: ApiRequest, webhook_id: str, changes: WebhookChanges) -> HttpResponse:
     """Change it; ``active`` false pauses it, true lets it go on where it was."""
     return json_answer(webhook_out(webhooks.update_webhook(request.access, webhook_id, changes)))
 
 
-@router.delete("/webhooks/{webhook_id}", response={204: None})
+@router.delete("/webhooks/{webhook_id}", response={204: None}, **told("Remove a webhook", KeyScope.WEBHOOKS_ADMIN))
 def delete_webhook(request: ApiRequest, webhook_id: str) -> HttpResponse:
     """Remove it with its deliveries."""
     webhooks.delete_webhook(request.access, webhook_id)
     return HttpResponse(status=204)
 
 
-@router.post("/webhooks/{webhook_id}/rotate", response=WebhookWithSecret)
+@router.post(
+    "/webhooks/{webhook_id}/rotate",
+    response=WebhookWithSecret,
+    **told("Rotate a webhook's secret", KeyScope.WEBHOOKS_ADMIN),
+)
 def rotate_webhook_secret(request: ApiRequest, webhook_id: str) -> HttpResponse:
     """A new secret, shown this once; for a day every message carries a signature of each."""
     return _issued(webhooks.rotate_webhook_secret(request.access, webhook_id), 200)
 
 
-@router.post("/webhooks/{webhook_id}/test", response={202: DeliveryOut})
+@router.post(
+    "/webhooks/{webhook_id}/test",
+    response={202: DeliveryOut},
+    **told("Send a test event", KeyScope.WEBHOOKS_ADMIN, WebhookNotActive),
+)
 def send_test(request: ApiRequest, webhook_id: str) -> HttpResponse:
     """Have it told of ``webhook.test``; the deliveries show what it answered."""
     return json_answer(delivery_out(deliveries.send_test(request.access, webhook_id)), 202)
 
 
-@router.get("/webhooks/{webhook_id}/deliveries", response=DeliveryList)
+@router.get(
+    "/webhooks/{webhook_id}/deliveries",
+    response=DeliveryList,
+    **told("List deliveries of a webhook", KeyScope.WEBHOOKS_ADMIN),
+)
 def list_deliveries(
     request: ApiRequest,
     webhook_id: str,
@@ -182,7 +233,11 @@ def list_deliveries(
     return json_answer({"items": [delivery_out(one) for one in page.items], "next_cursor": page.next_cursor})
 
 
-@router.post("/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", response={202: DeliveryOut})
+@router.post(
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver",
+    response={202: DeliveryOut},
+    **told("Send a delivery again", KeyScope.WEBHOOKS_ADMIN, WebhookNotActive),
+)
 def redeliver(request: ApiRequest, webhook_id: str, delivery_id: str) -> HttpResponse:
     """Send one again now, under the same ``webhook-id``, with a new set of attempts."""
     return json_answer(delivery_out(deliveries.redeliver(request.access, webhook_id, delivery_id)), 202)

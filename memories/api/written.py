@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse
-from pydantic import Field
+from pydantic import Field, with_config
 
 from banks.access import Access
 from memories.api.shapes import MemoryOut, memory_out
@@ -20,15 +20,17 @@ from memories.services.writing import WriteResult
 from memoryhub.lib.answers import json_answer, request_id_of
 from memoryhub.lib.errors import HubError
 from memoryhub.lib.metrics import MEMORIES_WRITTEN
+from memoryhub.lib.openapi.shapes import Unparsed, Word, shown
 from memoryhub.lib.problems import problem, status_of
 from memoryhub.lib.strict import StrictModel
 
 
+@with_config(shown({"outcome": "created", "decided_by": "no_match", "reason": "Nothing like it was there."}))
 class WrittenOut(TypedDict):
     """What became of a write and why; a duplicate carries the memory that is already there."""
 
     memory: MemoryOut
-    outcome: str
+    outcome: Annotated[str, Word(Outcome)]
     duplicate_of: UUID | None
     superseded_id: UUID | None
     similarity: float | None
@@ -38,6 +40,17 @@ class WrittenOut(TypedDict):
     reason: str
 
 
+@with_config(
+    shown(
+        {
+            "outcome": "created",
+            "decided_by": "no_match",
+            "reason": "Nothing like it was there.",
+            "index": 0,
+            "status": 201,
+        }
+    )
+)
 class BatchWrittenOut(WrittenOut):
     """An item that was written."""
 
@@ -45,6 +58,31 @@ class BatchWrittenOut(WrittenOut):
     status: int
 
 
+@with_config(
+    shown(
+        {
+            "index": 1,
+            "status": 422,
+            "outcome": "failed",
+            "problem": {
+                "type": "urn:memoryhub:problem:unknown_bank",
+                "title": "Unprocessable Entity",
+                "status": 422,
+                "detail": "There is no bank “Garage” in this vault.",
+                "instance": "/api/v1/memories/batch#/items/1",
+                "code": "unknown_bank",
+                "request_id": "5f6d0c1e9a3b4c7d",
+                "errors": [
+                    {
+                        "pointer": "/items/1/bank",
+                        "code": "unknown_bank",
+                        "detail": "must be one of: General, Personal, Work",
+                    }
+                ],
+            },
+        }
+    )
+)
 class BatchFailedOut(TypedDict):
     """An item that was not, and why."""
 
@@ -65,7 +103,7 @@ class Batch(StrictModel):
 
     unchecked: ClassVar[frozenset[str]] = frozenset({"items"})
 
-    items: Annotated[list[Any], Field(min_length=1, max_length=limits.BATCH_MAX)]
+    items: Annotated[list[Annotated[Any, Unparsed(MemoryDraft)]], Field(min_length=1, max_length=limits.BATCH_MAX)]
 
 
 def status_of_write(result: WriteResult) -> int:

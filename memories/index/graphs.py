@@ -69,7 +69,8 @@ def drain_tail(place: VaultSpace) -> int:
     """Put the next batch of waiting vectors into the index; how many. One short statement, one commit."""
     waiting = Embedding.objects.filter(vault_id=place.vault_id, space_id=place.space_id, in_tail=True)
     ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:BATCH])
-    return Embedding.objects.filter(pk__in=ids).update(in_tail=False)
+    # Asked once more of each: one that another worker has moved meanwhile would get a second place in the index.
+    return Embedding.objects.filter(pk__in=ids, in_tail=True).update(in_tail=False)
 
 
 def _name(place_id: UUID) -> str:

@@ -8,8 +8,10 @@ from itertools import accumulate
 
 from memories.index.spaces import ActiveSpace
 from memories.models import Embedding, Memory, MemoryIndex
+from memories.models.retrieval import INDEX_VERSION
 from memories.rules.times import MENTIONS_TIME, mentions_time
 from memoryhub.lib.blindindex import index_text
+from memoryhub.lib.bulk import new_row
 from memoryhub.lib.text import split_units
 from memoryhub.providers.base import Vectors
 
@@ -46,8 +48,10 @@ def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryInd
         for number, unit in enumerate(units_of(item.content)):
             indexed = index_text(index_key, unit, [MENTIONS_TIME] if mentions_time(unit) else [])
             rows.append(
-                MemoryIndex(
-                    memory=item.memory,
+                new_row(
+                    MemoryIndex,
+                    id=None,
+                    memory_id=item.memory.pk,
                     vault_id=item.memory.vault_id,
                     unit=number,
                     terms=indexed.terms,
@@ -55,6 +59,8 @@ def keyword_rows(index_key: bytes, items: Sequence[Indexable]) -> list[MemoryInd
                     doc_len=indexed.length,
                     chars=len(unit),
                     doc_no=item.document(number),
+                    is_compacted=False,
+                    index_version=INDEX_VERSION,
                 )
             )
     return rows
@@ -65,12 +71,15 @@ def vector_rows(active: ActiveSpace, items: Sequence[Indexable]) -> list[Embeddi
     missing = [item for item in items if item.vectors is None]
     made = iter(vectors_of(active, [item.content for item in missing]))
     return [
-        Embedding(
+        new_row(
+            Embedding,
+            id=None,
             vault_id=item.memory.vault_id,
             memory_id=item.memory.pk,
             space_id=active.space_id,
             unit=number,
             vector=vector,
+            in_tail=True,
         )
         for item in items
         for number, vector in enumerate(next(made) if item.vectors is None else item.vectors)

@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from banks.access import ALL_SCOPES, system_access
+from banks.access import ALL_SCOPES, Door, system_access
 from banks.models import KeyCheck
 from banks.services.drafts import KeyDraft
 from banks.services.keyring import verify_keys
@@ -91,7 +91,7 @@ def _first(datadir: DataDir, url: str) -> Bootstrap:
     password = secrets.token_urlsafe(12)
     owner = get_user_model().objects.create_superuser(FIRST_USER, password=password)
     vault = create_vault(FIRST_VAULT, owner)
-    access = system_access(vault.pk, "first-start")
+    access = system_access(vault.pk, "first-start", Door.COMMAND)
     _, key = create_key(access, KeyDraft(name=FIRST_KEY, scopes=sorted(ALL_SCOPES)))
     return Bootstrap(url, FIRST_USER, password, key, str(vault.pk), _storage(datadir))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from django.db import connection
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from banks.access import system_access
+from banks.access import Door, system_access
 from banks.models import Vault
 from banks.services.vaults import find_vault
 from memories.models import Job, MigrationRecord
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memories.rules.datamigrations import DataMigration
 
 LOOK_EVERY = 0.2
+TELL_EVERY = 10.0
 ENDED = {JobState.DONE, JobState.DEAD, JobState.CANCELLED}
 
 
@@ -41,7 +43,7 @@ def move(vault: Vault, kind: DataMigration, target: str | None, *, background: b
     Raises MigrationRunning, NoTarget.
     """
     with gate.session():
-        access = system_access(vault.pk, f"{kind}-command")
+        access = system_access(vault.pk, f"{kind}-command", Door.COMMAND)
         record = start_migration(access, kind, target)
         job = migration_jobs(access, [record])[record.pk]
     if not background:
@@ -75,13 +77,47 @@ def _work(job_id: UUID) -> None:
 
 
 @contextmanager
+def told_meanwhile(job_id: UUID, title: str) -> Iterator[None]:
+    """A line every now and then about a job that somebody works on, for those who read a log instead of a terminal."""
+    over = Event()
+    teller = Thread(target=_tell_until, args=[over, job_id, title], daemon=True)
+    teller.start()
+    try:
+        yield
+    finally:
+        over.set()
+        teller.join()
+
+
+def _tell_until(over: Event, job_id: UUID, title: str) -> None:
+    try:
+        while not over.wait(TELL_EVERY):
+            job = Job.objects.filter(pk=job_id).first()
+            if job is not None and job.total:
+                sys.stderr.write(f"{title}: {_standing(job)}\n")
+    finally:
+        connection.close()
+
+
+def _standing(job: Job) -> str:
+    """``importing 12,000 of 100,000, 640 a second, 138 s left``."""
+    pace = job.pace
+    speed = f", {pace.rate:,.0f} a second" if pace.rate else ""
+    left = f", {pace.seconds_left:,.0f} s left" if pace.seconds_left is not None else ""
+    return f"{job.stage} {job.done:,} of {job.total or 0:,}{speed}{left}"
+
+
+@contextmanager
 def _bar(title: str) -> Iterator[Callable[[Job], None]]:
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    speed = TextColumn("{task.fields[speed]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), speed, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=None)
+        task = progress.add_task(title, total=None, speed="")
 
         def show(job: Job) -> None:
-            progress.update(task, description=f"{title}: {job.stage}", completed=job.done, total=job.total)
+            rate = job.pace.rate
+            speed = f"{rate:,.0f} a second" if rate else ""
+            progress.update(task, description=f"{title}: {job.stage}", completed=job.done, total=job.total, speed=speed)
 
         yield show

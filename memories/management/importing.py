@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from memories.management.following import follow_job
+from memories.management.following import follow_job, told_meanwhile
 from memories.management.operator import open_vault
 from memories.management.progress import shown_steps
 from memories.models import VaultImport
@@ -47,11 +47,13 @@ def bring(command: BaseCommand, vault: str, source: SourceFile, options: ImportO
 
 
 def _work_off(job_id: UUID, title: str) -> None:
-    """With a bar where somebody watches; else here and now, without a thread of its own."""
+    """With a bar where somebody watches; else here and now, with a line at times. A worker may be quicker."""
     if Console(stderr=True).is_terminal:
         follow_job(job_id, title)
-    else:
-        run_job(job_id)
+        return
+    with told_meanwhile(job_id, title):
+        if not run_job(job_id):
+            follow_job(job_id, title)
 
 
 def _tell(found: VaultImport, out: OutputWrapper, err: OutputWrapper) -> None:
@@ -75,7 +77,9 @@ def _tell(found: VaultImport, out: OutputWrapper, err: OutputWrapper) -> None:
         err.write(f"  and {len(refused) - REFUSALS_SHOWN} more\n")
     if found.options["dry_run"]:
         out.write("Nothing was changed. Without --dry-run it is imported.\n")
-    elif found.changeset is not None:
+    elif found.changeset is None or not found.changeset.count:
+        out.write("No memory came in or changed; there is nothing to undo.\n")
+    else:
         out.write(f"Imported as changeset {found.changeset.pk}, which can be undone as one.\n")
     if Tally(counts).total("refused"):
         sys.exit(1)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from banks.access import system_access
+from banks.access import Door, system_access
 from banks.models import Vault
 from memoryhub.lib.errors import NotFound
 
@@ -25,7 +25,7 @@ def open_vault(name_or_id: str, request_id: str) -> Access:
     if vault is None:
         known = ", ".join(Vault.objects.order_by("name").values_list("name", flat=True)) or "none yet"
         raise NotFound(f"There is no vault “{name_or_id}”. The vaults are: {known}.")
-    return system_access(vault.pk, request_id)
+    return system_access(vault.pk, request_id, Door.COMMAND)
 
 
 def only_vault() -> str:

@@ -1,61 +1,159 @@
-"""MCP over stdin and stdout, for clients that start a program: every message goes to a running hub and back.
+"""MCP over stdin and stdout, for clients that start a program: every message goes to a running hub and back as it is.
 
-The tools are the hub's; nothing is known here of what they do, so this program never needs the database or the keys.
+Nothing is known here of the tools or of what a message means, so this program needs neither the database nor the keys,
+starts at once, speaks every version the hub speaks, and goes on when the hub was away for a while.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import IO, Any, Self
+from urllib.parse import quote
 
 import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent
+
+from memoryhub.lib.proxies import proxy_for
+
+type Message = dict[str, Any]
 
 SECONDS = 60
+AT_ONCE = 8
+CONNECTION_CLOSED = -32000
+_SLUG = re.compile(r"[\w-]+", re.ASCII)
+_VERSION = "io.modelcontextprotocol/protocolVersion"
 
 
-async def serve_stdio(url: str, key: str) -> None:
-    """Serve until stdin ends, as the caller behind ``key``. Raises MCPError when the hub does not answer or refuses."""
-    async with _hub(url, key) as client:
-        server = _server(client)
-        async with stdio_server() as (read, write):
-            await server.run(read, write, server.create_initialization_options())
+class HubRefused(Exception):
+    """The hub cannot be reached, or does not let the caller in; the message says which."""
 
 
-def _hub(url: str, key: str) -> AbstractAsyncContextManager[Client]:
-    return _connected(url.rstrip("/") + "/mcp", {"Authorization": f"Bearer {key}"})
+@dataclass
+class Proxy:
+    """Between the lines of one client and one address of the hub; used with ``with``."""
 
+    http: httpx2.Client
+    address: str
+    _handshake: str = ""
+    _writing: Lock = field(default_factory=Lock)
 
-@asynccontextmanager
-async def _connected(url: str, headers: dict[str, str]) -> AsyncIterator[Client]:
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=SECONDS) as http,
-        Client(streamable_http_client(url, http_client=http)) as client,
-    ):
-        yield client
+    @classmethod
+    def to(cls, url: str, key: str, bank: str = "") -> Proxy:
+        """To the hub at ``url`` as the caller behind ``key``; with ``bank``, a slug, to that bank alone.
 
-
-def _server(client: Client) -> Server[Any]:
-    async def list_tools(_: ServerRequestContext[Any, Any], page: PaginatedRequestParams | None) -> ListToolsResult:
-        return await client.list_tools(cursor=page.cursor if page else None)
-
-    async def call_tool(_: ServerRequestContext[Any, Any], call: CallToolRequestParams) -> CallToolResult:
+        A hub on this machine is asked without a proxy: the key must not leave it. Raises HubRefused for no slug.
+        """
+        if bank and not _SLUG.fullmatch(bank):  # `..` would be normalised away, and mean the whole vault
+            raise HubRefused(f"{bank!r} is no slug of a bank: letters, digits, - and _.")
+        headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "Content-Type": "application/json"}
+        place = f"/mcp/banks/{quote(bank, safe='')}" if bank else "/mcp"
         try:
-            return await client.call_tool(call.name, call.arguments)
-        except (MCPError, httpx2.HTTPError) as error:
-            text = f"The hub did not answer ({error}). Is it running? Nothing is known to have changed; try again."
-            return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+            there = httpx2.URL(url)
+        except httpx2.InvalidURL as error:
+            raise HubRefused(str(error)) from error
+        http = httpx2.Client(
+            headers=headers, timeout=SECONDS, proxy=proxy_for(there.scheme, there.host), trust_env=False
+        )
+        return cls(http, url.rstrip("/") + place)
 
-    return Server(
-        "memoryhub",
-        instructions=client.instructions,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    def check(self) -> None:
+        """Raises HubRefused when nothing would work."""
+        try:
+            answer = self._ask({"jsonrpc": "2.0", "id": 0, "method": "ping"})
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise HubRefused(str(error)) from error
+        if answer is None or "error" in answer:
+            raise HubRefused(answer["error"]["message"] if answer else "It answers nothing.")
+
+    def serve(self, lines: Iterable[bytes], out: IO[str]) -> None:
+        """A line in, its answer out, several at once, until there are no more lines."""
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for line in lines:
+                if line.strip():
+                    pool.submit(self._pass_on, line, out).add_done_callback(Future.result)  # tells stderr of a mistake
+
+    def _pass_on(self, line: bytes, out: IO[str]) -> None:
+        try:
+            message = json.loads(line)
+        except ValueError:
+            message = None  # the hub says what is wrong with it
+        try:
+            answer = self._ask(message, line)
+        except httpx2.HTTPError as error:
+            answer = _unreached(message, error) if _wants_answer(message) else None
+        if answer is not None:
+            with self._writing:
+                out.write(json.dumps(answer, separators=(",", ":")) + "\n")
+                out.flush()
+
+    def _ask(self, message: Any, line: bytes | None = None) -> Message | None:
+        """What the hub answers; None to a notification."""
+        body = json.dumps(message).encode() if line is None else line
+        answer = self.http.post(self.address, content=body, headers=self._headers(message))
+        if answer.status_code == httpx2.codes.ACCEPTED:
+            return None
+        told = _told(answer)
+        if isinstance(message, dict):
+            if message.get("method") == "initialize":
+                self._handshake = told.get("result", {}).get("protocolVersion", "")
+            told["id"] = message.get("id")
+        return told
+
+    def _headers(self, message: Any) -> dict[str, str]:
+        """What the protocol wants said beside the body: the version that was agreed on, or that the message names."""
+        if not isinstance(message, dict) or message.get("method") == "initialize":
+            return {}
+        given = message.get("params")
+        params: Message = given if isinstance(given, dict) else {}
+        meta = params.get("_meta")
+        version = meta.get(_VERSION) if isinstance(meta, dict) else None
+        if not isinstance(version, str):
+            return {"MCP-Protocol-Version": self._handshake} if self._handshake else {}
+        named = {"MCP-Protocol-Version": version, "Mcp-Method": message.get("method"), "Mcp-Name": params.get("name")}
+        return {header: _plain(value) for header, value in named.items() if isinstance(value, str)}
+
+
+def _wants_answer(message: Any) -> bool:
+    return not isinstance(message, dict) or "id" in message
+
+
+def _plain(value: str) -> str:
+    """As it is where HTTP can carry it, else as the protocol spells it."""
+    fits = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
+    return value if fits else f"=?base64?{b64encode(value.encode()).decode()}?="
+
+
+def _told(answer: httpx2.Response) -> Message:
+    """The message in the answer; a refusal on the way there is made one."""
+    try:
+        told = answer.json()
+    except ValueError:
+        told = None
+    if isinstance(told, dict) and "jsonrpc" in told:
+        return {name: told[name] for name in ("jsonrpc", "id", "result", "error") if name in told}
+    detail = told.get("detail") if isinstance(told, dict) else None
+    reason = detail or f"Something that is no hub answered ({answer.status_code})."
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": CONNECTION_CLOSED, "message": reason}}
+
+
+def _unreached(message: Any, error: httpx2.HTTPError) -> Message:
+    """A call of a tool fails as its result, which the model reads; anything else as an error of the protocol."""
+    text = f"The hub did not answer ({error}). Is it running? Nothing is known to have changed; try again."
+    known = message if isinstance(message, dict) else {}
+    about: Message = {"jsonrpc": "2.0", "id": known.get("id")}
+    if known.get("method") == "tools/call":
+        return about | {
+            "result": {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": True}
+        }
+    return about | {"error": {"code": CONNECTION_CLOSED, "message": text}}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from django.core.management import call_command
 from django.db import connections
 
-from memories.management.firststart import Bootstrap, bootstrap, prepare_store
+from memories.management.firststart import FIRST_VAULT, Bootstrap, bootstrap, prepare_store
+from memoryhub.env import BASE_DIR
 from memoryhub.local.commands import HubPlan, beat_command, begin_metrics, web_command, worker_command
 from memoryhub.local.datadir import DataDir, check, prepare
 from memoryhub.local.locks import hub_lock
@@ -80,16 +82,29 @@ def _welcome(plan: HubPlan, datadir: DataDir, told: Bootstrap | None) -> str:
             f"  Both are kept in:    {datadir.bootstrap}",
         ]
     lines += [f"  Your data:           {', '.join(datadir.storage)}", "", "  Write a first memory:", ""]
-    key = told.api_key if told else "$MEMORYHUB_API_KEY"
+    key = told.api_key if told else "$MEMORYHUB_KEY"
     lines += [
         f"    curl {url}/api/v1/memories -H 'Authorization: Bearer {key}' \\",
         """         -H 'Content-Type: application/json' -d '{"content": "I prefer tea in the morning."}'""",
         "",
-        "  Connect an MCP client (more of them on the page Connect):",
+        "  Connect an MCP client (the page Connect has the lines for others):",
         "",
         f"    claude mcp add --transport http memoryhub {url}/mcp --header 'Authorization: Bearer {key}'",
+        *(_narrower(datadir) if told else ()),
         "",
         "  Ctrl-C stops everything; the next start finds your data again.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _narrower(datadir: DataDir) -> list[str]:
+    """How an agent gets a key of its own."""
+    where = "" if datadir.root == BASE_DIR / "var" else f"MEMORYHUB_DATA={shlex.quote(str(datadir.root))} "
+    return [
+        "",
+        "  That key may do everything. An agent you keep needs less: make it one that reads, writes and archives,",
+        "  on the page Keys or with",
+        "",
+        f"    {where}uv run manage.py create_key --vault {FIRST_VAULT} --name my-agent --for agent",
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,10 @@ from pydantic_core import to_json, to_jsonable_python
 
 from banks.access import Access
 from memories.mcp.tools import TOOLS, Tool
-from memoryhub.lib.errors import HubError, Kind
+from memoryhub.lib.errors import FieldError, HubError, Kind
+
+#: A model corrects what it reads; more of the same would only cost.
+MISTAKES_TOLD = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ def call_tool(caller: Caller, tool: Tool, arguments: dict[str, Any]) -> CallTool
         error = caller.understand(failure)
         if error is None or error.kind is Kind.INTERNAL:
             raise
-        return _failed(error.code, error.message, [f"{item.pointer}: {item.detail}" for item in error.errors])
+        return _failed(error, _mistakes(tool, arguments, error.errors[:MISTAKES_TOLD]))
 
 
 def _told(shown: dict[str, Any]) -> CallToolResult:
@@ -47,10 +50,26 @@ def _told(shown: dict[str, Any]) -> CallToolResult:
     return CallToolResult(content=[text], structured_content=to_jsonable_python(shown))
 
 
-def _failed(code: str, message: str, details: list[str] | None = None) -> CallToolResult:
-    text = "\n".join([f"{code}: {message}", *(details or [])])
+def _failed(error: HubError, mistakes: list[str]) -> CallToolResult:
+    text = "\n".join([f"{error.code}: {error.message}", *mistakes])
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
-        structured_content={"code": code, "message": message, "errors": details or []},
+        structured_content={"code": error.code, "message": error.message, "errors": mistakes},
         is_error=True,
     )
+
+
+def _mistakes(tool: Tool, arguments: Mapping[str, Any], errors: Iterable[FieldError]) -> list[str]:
+    """What is wrong where, in the caller's own spelling, else in the schema's."""
+    spelled = {tool.takes.canonical(name): name for name in (*tool.schema["properties"], *arguments)}
+    told = []
+    for error in errors:
+        field, *deeper = error.pointer.removeprefix("/").split("/")
+        unknown = error.code == "extra_forbidden" and not deeper
+        detail = f"no such argument; there are {_listed(tool)}" if unknown else error.detail
+        told.append(f"/{'/'.join([spelled.get(field, field), *deeper])}: {detail}")
+    return told
+
+
+def _listed(tool: Tool) -> str:
+    return ", ".join(tool.schema["properties"]) or "none"

@@ -30,15 +30,21 @@ CANDIDATES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. ``writes``, ``destroys`` and ``repeatable`` become its annotations; ``body`` answers a JSON object."""
+    """One tool. ``takes`` is told to callers as ``schema`` and ``answers`` is the shape of what ``body`` makes of it.
+
+    ``writes``, ``ask_first`` (a client should ask a person) and ``repeatable`` become its annotations.
+    """
 
     name: str
+    title: str
     description: str
     scope: KeyScope
+    takes: type[StrictModel]
     schema: Mapping[str, Any]
+    answers: Mapping[str, Any]
     body: Callable[[Access, dict[str, Any]], dict[str, Any]]
     writes: bool = True
-    destroys: bool = False
+    ask_first: bool = False
     repeatable: bool = True
 
 
@@ -68,6 +74,17 @@ class Archiving(StrictModel):
     id: Label
     archived: StrictBool = True
     reason: Reason = ""
+
+
+class Cleaning(CleanupWish):
+    """What a clean-up looks for; it only looks unless told otherwise."""
+
+    dry_run: StrictBool = True
+
+    def wish(self) -> CleanupWish:
+        """The same without how to go about it."""
+        named = self.model_fields_set - {"dry_run"}
+        return CleanupWish.model_validate({name: getattr(self, name) for name in named})
 
 
 class Nothing(StrictModel):
@@ -124,17 +141,6 @@ def archive_memory(access: Access, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"id": memory.pk, "archived": memory.archived, "version": memory.version}
 
 
-class Cleaning(CleanupWish):
-    """What a clean-up looks for; it only looks unless told otherwise."""
-
-    dry_run: StrictBool = True
-
-    def wish(self) -> CleanupWish:
-        """The same without how to go about it."""
-        named = self.model_fields_set - {"dry_run"}
-        return CleanupWish.model_validate({name: getattr(self, name) for name in named})
-
-
 def cleanup_memories(access: Access, arguments: dict[str, Any]) -> dict[str, Any]:
     """What a clean-up would archive, kept as a plan for review; with ``dry_run`` false it is applied by a job."""
     wanted = Cleaning.parse(arguments)
@@ -154,56 +160,78 @@ TOOLS: Mapping[str, Tool] = {
     for tool in (
         Tool(
             "search_memories",
+            "Search memories",
             "Find memories by meaning and words. Ask before you answer from memory, and before you write.",
             KeyScope.MEMORIES_READ,
+            SearchQuery,
             schemas.SEARCH_MEMORIES,
+            schemas.FOUND,
             search_memories,
             writes=False,
         ),
         Tool(
             "read_memories",
+            "Read memories",
             "Full text of memories by id, whatever their state.",
             KeyScope.MEMORIES_READ,
+            Reading,
             schemas.READ_MEMORIES,
+            schemas.READ,
             read_memories,
             writes=False,
         ),
         Tool(
             "write_memory",
+            "Remember",
             "Remember one thing. Duplicates are noticed and corrections replace what they correct; the answer's"
             " outcome says what happened. Never write secrets.",
             KeyScope.MEMORIES_WRITE,
+            MemoryDraft,
             schemas.WRITE_MEMORY,
+            schemas.WRITTEN,
             write_memory,
             repeatable=False,
         ),
         Tool(
             "update_memory",
+            "Change a memory",
             "Change a memory in place; its history is kept. For knowledge that changed, write a correction instead.",
             KeyScope.MEMORIES_WRITE,
+            Updating,
             schemas.UPDATE_MEMORY,
+            schemas.UPDATED,
             update_memory,
         ),
         Tool(
             "archive_memory",
+            "Archive or bring back",
             "Hide a memory from recall, or bring it back. Nothing is deleted.",
             KeyScope.MEMORIES_DELETE,
+            Archiving,
             schemas.ARCHIVE_MEMORY,
+            schemas.ARCHIVED,
             archive_memory,
         ),
         Tool(
             "cleanup_memories",
+            "Clean up",
             "Find stale, superseded, failed or duplicate memories; archives them only with dryRun false (undoable).",
             KeyScope.CLEANUP_PLAN,
+            Cleaning,
             schemas.CLEANUP_MEMORIES,
+            schemas.CLEANED,
             cleanup_memories,
+            ask_first=True,
             repeatable=False,
         ),
         Tool(
             "list_banks",
+            "List banks",
             "The banks (topics) memories are kept in.",
             KeyScope.MEMORIES_READ,
+            Nothing,
             schemas.LIST_BANKS,
+            schemas.BANKS,
             list_banks,
             writes=False,
         ),

@@ -178,6 +178,12 @@ class Memory(models.Model):
             models.Index(fields=["vault", "superseded_by"], condition=~Q(superseded_by=None), name="memory_superseded"),
             models.Index(fields=["vault", "-created_at"], condition=Q(status="draft"), name="memory_drafts"),
             models.Index(fields=["vault", "fact_key"], condition=Q(fact_key__isnull=False), name="memory_fact_key"),
+            # Counts subtract what has expired and is not put away.
+            models.Index(
+                fields=["vault", "expires_at"],
+                condition=Q(expires_at__isnull=False, archived_at=None, superseded_by=None),
+                name="memory_expiring",
+            ),
             models.Index(
                 fields=["vault", "id"], condition=Q(index_state__in=["pending", "failed"]), name="memory_not_indexed"
             ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q, Value
 
@@ -84,6 +85,9 @@ class ImportChunk(models.Model):
     first_line = models.PositiveIntegerField()
     #: Empty once its lines are imported.
     body = SealedTextField(null=True)
+    #: Which memories its lines are about: the ids they would have here, and the start of the keyed hash of what they
+    #: say. An erasure looks here and opens nothing. Unknown for a file that nobody has read yet.
+    names: ArrayField[Any, Any] = ArrayField(models.UUIDField(), null=True)
     #: Id a memory of the file would have → the memory that was there already.
     twins: models.JSONField[Any, Any] = models.JSONField(default=dict)
 

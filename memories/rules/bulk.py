@@ -16,6 +16,7 @@ from memories.rules.drafts import Label, Reason, Score, Tag
 from memories.rules.filters import MemoryFilter
 from memories.rules.status import may_move
 from memories.rules.vocabulary import MemoryCategory, Status
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 #: So many memories are changed at once and in one transaction; more are work for a job.
@@ -61,6 +62,16 @@ class BulkChange(StrictModel):
 
     ``expected_count`` is how many the caller has seen; a query needs it, and any other number refuses the change.
     """
+
+    model_config = shown(
+        {
+            "action": "add_tags",
+            "query": {"bank": ["Work"], "tag": ["sprint-41"]},
+            "expected_count": 120,
+            "tags": ["archive-soon"],
+            "reason": "The sprint is over.",
+        }
+    )
 
     aliases: ClassVar[Mapping[str, str]] = {"filter": "query"}
 

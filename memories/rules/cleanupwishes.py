@@ -10,14 +10,17 @@ from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
 from memories.rules.cleanup import SEED_RULES, CleanupRule
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
-type Rules = Annotated[list[CleanupRule], Field(min_length=1, max_length=len(CleanupRule))]
+Rules = Annotated[list[CleanupRule], Field(min_length=1, max_length=len(CleanupRule))]
 CHOSEN_MAX = 500
 
 
 class CleanupWish(StrictModel):
     """Which rules to try: the seed's four by default. ``query`` adds what matches it, in the language of lists."""
+
+    model_config = shown({"rules": ["exact_duplicate", "superseded"]})
 
     rules: Rules | None = None
     query: Annotated[str, Field(min_length=1, max_length=limits.QUERY_MAX, pattern=r"\S")] | None = None
@@ -40,6 +43,8 @@ class PlanChoice(StrictModel):
 
     They are named by their memories, or by the ``reason`` that names them; with neither, all are meant.
     """
+
+    model_config = shown({"memory_ids": ["01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b17"], "ticked": False})
 
     memory_ids: Annotated[list[UUID], Field(min_length=1, max_length=CHOSEN_MAX)] | None = None
     reason: CleanupRule | None = None

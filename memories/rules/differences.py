@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from memories.rules.subjects import numbered_subject
 from memories.rules.vocabulary import Difference
 from memories.rules.wording import (
     ADVERBIALS,
@@ -121,6 +122,8 @@ def differences(older: str, newer: str) -> frozenset[Difference]:
         found.add(Difference.WORDING)
     if not found and not _same_order(left, right):
         found = {Difference.ORDER}
+    if Difference.NUMBER in found and _about_others(older, newer):
+        found.add(Difference.IDENTIFIER)
     return frozenset(found)
 
 
@@ -128,6 +131,12 @@ def same_subject(older: str, newer: str) -> bool:
     """Whether the texts are about the same one, as far as both begin with a name."""
     left, right = read_text(older).subject, read_text(newer).subject
     return not left or not right or left == right
+
+
+def _about_others(older: str, newer: str) -> bool:
+    """Whether numbers name what each is about, and not the same: two lockers, and no value that changed."""
+    left, right = numbered_subject(older), numbered_subject(newer)
+    return bool(left and right) and left != right
 
 
 def merges(merged: str, older: str, newer: str) -> bool:

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
-from memories.rules.vocabulary import MemoryCategory, MemoryType, PairDecision, Role, Scope, SourceKind, Status
+from memories.rules.vocabulary import (
+    MemoryCategory,
+    MemoryType,
+    PairDecision,
+    Role,
+    Scope,
+    Side,
+    SourceKind,
+    Status,
+    Trust,
+)
 from memoryhub.lib.moments import EARLIEST as EARLIEST
 from memoryhub.lib.moments import LATEST as LATEST
 from memoryhub.lib.moments import Moment as Moment
+from memoryhub.lib.openapi.shapes import changes_shown, shown
 from memoryhub.lib.strict import StrictModel
 
 
@@ -55,6 +66,20 @@ _WORDS_OF_THE_SEEDS: Mapping[str, str] = {
 class MemoryDraft(StrictModel):
     """One memory to write. ``supersedes`` names the old memory it replaces (CON-23)."""
 
+    model_config = shown(
+        {
+            "content": "Alice prefers green tea.",
+            "type": "preference",
+            "bank": "Personal",
+            "importance": 4,
+            "tags": ["drinks"],
+            "entities": ["Alice"],
+            "user_id": "alice",
+            "fact_key": "user.favourite_drink",
+            "source_kind": "user_stated",
+        }
+    )
+
     aliases: ClassVar[Mapping[str, str]] = _WORDS_OF_THE_SEEDS
 
     content: Content
@@ -89,6 +114,10 @@ class MemoryDraft(StrictModel):
 class MemoryChanges(StrictModel):
     """Fields to change; what is left out stays, ``null`` clears what may be empty (API-08)."""
 
+    model_config = changes_shown(
+        {"content": "Alice prefers green tea, never after four.", "importance": 5, "reason": "She said so again."}
+    )
+
     aliases: ClassVar[Mapping[str, str]] = {**_WORDS_OF_THE_SEEDS, "memoryId": "id", "memory_id": "id"}
 
     id: Label | None = None
@@ -109,7 +138,7 @@ class MemoryChanges(StrictModel):
     expires_at: Moment | None = None
     event_at: Moment | None = None
     is_protected: StrictBool = False
-    trust: Annotated[str, Field(pattern="^(untrusted|inferred|stated|verified)$", strict=True)] = "inferred"
+    trust: Trust = Trust.INFERRED
     reason: Reason = ""
 
     def given(self) -> dict[str, Any]:
@@ -120,7 +149,9 @@ class MemoryChanges(StrictModel):
 class Resolution(StrictModel):
     """What a person decides about two close memories; ``content`` is the merged text, ``keep`` whose row stays."""
 
+    model_config = shown({"decision": "merge", "keep": "newer", "content": "Alice prefers green tea, hot."})
+
     decision: PairDecision
-    keep: Literal["older", "newer"] | None = None
+    keep: Side | None = None
     content: Content | None = None
     reason: Reason = ""

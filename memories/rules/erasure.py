@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from memories.rules.drafts import Label
 from memories.rules.vocabulary import ErasureKind
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 #: Actions on many memories whose reason is about all of them. A reason for any other action may quote one of the
@@ -30,6 +31,8 @@ def heir(gone: Mapping[UUID, UUID | None], successor: UUID | None) -> UUID | Non
 
 class ErasureDraft(StrictModel):
     """Whose things to erase: exactly one of the three. A dry run, which is the default, only counts them."""
+
+    model_config = shown({"user_id": "alice", "dry_run": False, "expected_count": 37})
 
     user_id: Label | None = None
     agent_id: Label | None = None

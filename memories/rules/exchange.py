@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
@@ -18,7 +19,7 @@ from pydantic import Field, StrictBool
 from memories.rules import limits
 from memories.rules.drafts import Label, MemoryDraft, Moment, Namespace, Reason
 from memories.rules.vocabulary import Relation, Role, Status, Trust
-from memoryhub.lib.errors import FieldError, HubError, Invalid
+from memoryhub.lib.errors import FieldError, HubError, Invalid, Malformed
 from memoryhub.lib.strict import StrictModel
 from memoryhub.lib.strictjson import parse
 
@@ -246,3 +247,18 @@ def id_in(vault_id: UUID, source: UUID) -> UUID:
     mixed[6] = mixed[6] & 0x0F | 0x80  # version 8: an id of our own making
     mixed[8] = mixed[8] & 0x3F | 0x80
     return UUID(bytes=bytes(mixed))
+
+
+@contextmanager
+def in_a_sentence() -> Iterator[None]:
+    """What is wrong with the file, as one FileRefused."""
+    try:
+        yield
+    except FileRefused:
+        raise
+    except OSError as error:
+        raise FileRefused(f"The file cannot be read: {error.strerror or type(error).__name__}.") from None
+    except (Invalid, Malformed) as error:
+        said: Mapping[str, str] = {item.code: item.detail for item in error.errors}
+        why = "; ".join(said.values())
+        raise FileRefused(f"The file cannot be read: it {why}." if why else error.message) from None

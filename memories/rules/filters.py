@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 from pydantic_core import PydanticCustomError
@@ -14,6 +14,7 @@ from memories.rules import limits
 from memories.rules.drafts import Entity, Label, Moment, Namespace, Tag
 from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, SourceKind, Status, Trust
 from memoryhub.lib.clock import now
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 
@@ -56,6 +57,18 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _naming(value: object) -> object:
+    """A filter by nothing would be no filter at all, and answer about everybody."""
+    if isinstance(value, list | tuple) and not value:
+        raise PydanticCustomError("names_nothing", "is empty; leave it out for no limit, or name at least one")
+    return _listed(value)
+
+
+def _one_at_least(schema: dict[str, Any]) -> None:
+    schema["minItems"] = 1
+    schema.pop("default", None)
+
+
 def _with_a_zone(value: object) -> object:
     """Elsewhere a moment without a zone is UTC; here it would silently answer for another day."""
     moment = value
@@ -83,6 +96,9 @@ _MOMENT_WANTED = (
 )
 #: A moment that has been, its zone said.
 PastMoment = Annotated[Moment, BeforeValidator(_with_a_zone), AfterValidator(_not_to_come)]
+T = TypeVar("T")
+#: One or more, any of which will do; a single one needs no list.
+Some = Annotated[list[T], BeforeValidator(_naming), Field(json_schema_extra=_one_at_least)]
 Query = Annotated[str, Field(max_length=limits.QUERY_MAX)]
 Question = Annotated[str, Field(min_length=1, max_length=limits.QUERY_MAX, strict=True, pattern=r"\S")]
 Threshold = Annotated[float, Field(ge=0, le=1, strict=True)]
@@ -96,21 +112,21 @@ class MemoryFilter(StrictModel):
     banks_pointer: ClassVar[str] = "/bank"
 
     q: Query = ""
-    bank: Annotated[list[Label], BeforeValidator(_listed)] = []
-    type: Annotated[list[MemoryType], BeforeValidator(_listed)] = []
-    category: Annotated[list[MemoryCategory], BeforeValidator(_listed)] = []
-    role: Annotated[list[Role], BeforeValidator(_listed)] = []
+    bank: Some[Label] = []
+    type: Some[MemoryType] = []
+    category: Some[MemoryCategory] = []
+    role: Some[Role] = []
     status: StatusFilter = StatusFilter.ACCEPTED
     archived: Presence = Presence.FALSE
-    agent_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    user_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    session_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    task_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    tag: Annotated[list[Tag], BeforeValidator(_listed)] = []
-    entity: Annotated[list[Entity], BeforeValidator(_listed)] = []
+    agent_id: Some[Label] = []
+    user_id: Some[Label] = []
+    session_id: Some[Label] = []
+    task_id: Some[Label] = []
+    tag: Some[Tag] = []
+    entity: Some[Entity] = []
     namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
-    source_kind: Annotated[list[SourceKind], BeforeValidator(_listed)] = []
-    confidence: Annotated[list[Annotated[int, Field(ge=1, le=5)]], BeforeValidator(_listed)] = []
+    source_kind: Some[SourceKind] = []
+    confidence: Some[Annotated[int, Field(ge=1, le=5)]] = []
     min_importance: Annotated[int, Field(ge=1, le=5)] = 1
     min_trust: Trust | None = None
     created_after: Moment | None = None
@@ -138,17 +154,17 @@ class Narrowing(StrictModel):
         "memoryBank": "banks",
     }
 
-    type: Annotated[list[MemoryType], BeforeValidator(_listed)] = []
-    category: Annotated[list[MemoryCategory], BeforeValidator(_listed)] = []
-    role: Annotated[list[Role], BeforeValidator(_listed)] = []
-    banks: Annotated[list[Label], BeforeValidator(_listed), Field(max_length=limits.SEARCH_BANKS_MAX)] = []
+    type: Some[MemoryType] = []
+    category: Some[MemoryCategory] = []
+    role: Some[Role] = []
+    banks: Annotated[Some[Label], Field(max_length=limits.SEARCH_BANKS_MAX)] = []
     namespace: Annotated[Namespace | None, BeforeValidator(_listed)] = None
-    user_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    agent_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    session_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    task_id: Annotated[list[Label], BeforeValidator(_listed)] = []
-    tag: Annotated[list[Tag], BeforeValidator(_listed)] = []
-    entity: Annotated[list[Entity], BeforeValidator(_listed)] = []
+    user_id: Some[Label] = []
+    agent_id: Some[Label] = []
+    session_id: Some[Label] = []
+    task_id: Some[Label] = []
+    tag: Some[Tag] = []
+    entity: Some[Entity] = []
     min_importance: Annotated[int, Field(ge=1, le=5, strict=True)] = 1
     min_trust: Trust | None = None
     created_after: Moment | None = None
@@ -161,11 +177,13 @@ class Narrowing(StrictModel):
         """The same limits as a list filter, so that both are turned into SQL by one piece of code."""
         # Only what was said: conditions in ``q`` may speak about what was not.
         given = {name: getattr(self, name) for name in MemoryFilter.model_fields.keys() & self.model_fields_set}
-        return NarrowedFilter.model_validate({**given, "bank": self.banks})
+        return NarrowedFilter.model_validate(given | ({"bank": self.banks} if self.banks else {}))
 
 
 class SearchQuery(Narrowing):
     """Every option of POST /memories/search (SRC-01, API-06)."""
+
+    model_config = shown({"query": "What does Alice drink?", "top_k": 5, "banks": ["Personal"], "type": ["preference"]})
 
     aliases: ClassVar[Mapping[str, str]] = {**Narrowing.aliases, "limit": "top_k"}
 
@@ -199,6 +217,8 @@ class SearchQuery(Narrowing):
 class AbsenceQuery(SearchQuery):
     """A search, and the memory that is missed in its answer."""
 
+    model_config = shown({"query": "What does Alice drink?", "id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b17"})
+
     aliases: ClassVar[Mapping[str, str]] = {**SearchQuery.aliases, "memory_id": "id", "memoryId": "id"}
 
     id: Label
@@ -206,6 +226,8 @@ class AbsenceQuery(SearchQuery):
 
 class ContextQuery(Narrowing):
     """Every option of POST /memories/context (INJ-01, BNK-07). What no longer holds cannot be asked for (INJ-07)."""
+
+    model_config = shown({"query": "Plan a tasting for Alice.", "max_tokens": 600})
 
     query: Question | None = None
     max_tokens: Annotated[int, Field(ge=1, le=limits.CONTEXT_TOKENS_MAX, strict=True)] | None = None

@@ -7,8 +7,7 @@ each leg is. Profile ``seed`` adds up weighted reciprocal ranks (SRC-05, CON-14)
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,23 +59,32 @@ def total(parts: Legs, count: int) -> Numbers:
 
 
 def explain(legs: Legs, parts: Legs, weights: Mapping[str, float], place: int) -> dict[str, LegScore]:
-    """Why the candidate at ``place`` stands where it does: every leg that says something of it, at full precision.
+    """The same for one place."""
+    return explain_all(legs, parts, weights, [place])[0]
+
+
+def explain_all(
+    legs: Legs, parts: Legs, weights: Mapping[str, float], places: Sequence[int]
+) -> list[dict[str, LegScore]]:
+    """Why the candidates at ``places`` stand where they do: every leg that says something of one, at full precision.
 
     The contributions add up to its score (SRC-16).
     """
-    return {
-        name: _leg_score(scores, place, weights[name], float(parts[name][place]))
-        for name, scores in legs.items()
-        if parts[name][place] != 0 or (scores[place] != 0 and not math.isnan(scores[place]))
-    }
-
-
-def _leg_score(scores: Numbers, place: int, weight: float, contribution: float) -> LegScore:
-    score, best = float(scores[place]), float(np.fmax.reduce(scores))
-    return LegScore(
-        score=score,
-        rank=int(np.count_nonzero(scores > score)) + 1,
-        normalised=max(score, 0.0) / best if best > 0 else 0.0,
-        weight=weight,
-        contribution=contribution,
-    )
+    told: list[dict[str, LegScore]] = [{} for _ in places]
+    for name, scores in legs.items():
+        added = parts[name][places]
+        there = scores[places]
+        speaks = (added != 0) | ((there != 0) & ~np.isnan(there))
+        if not speaks.any():
+            continue
+        best = float(np.fmax.reduce(scores))
+        standing = ranks(scores)[places]
+        for one in np.flatnonzero(speaks).tolist():
+            told[one][name] = LegScore(
+                score=float(there[one]),
+                rank=1 if np.isnan(standing[one]) else int(standing[one]),
+                normalised=max(float(there[one]), 0.0) / best if best > 0 else 0.0,
+                weight=weights[name],
+                contribution=float(added[one]),
+            )
+    return told

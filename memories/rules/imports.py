@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import StrictBool
+from pydantic import Field, StrictBool
 
+from memories.rules.drafts import Namespace
 from memories.rules.exchange import Refusal
+from memories.rules.importers.kinds import ImportKind
+from memories.rules.limits import LABEL_MAX
 from memoryhub.lib.strict import StrictModel
 
 #: So many refused lines are kept with their reasons; the others are counted.
 REFUSALS_KEPT = 200
 #: What fits into one row of the staging table.
 CHUNK_LINES, CHUNK_BYTES = 500, 1024 * 1024
+#: Pieces of a file as it came have numbers behind those of any lines.
+RAW_FROM = 2**30
 
 
 class ImportOptions(StrictModel):
@@ -28,6 +33,15 @@ class ImportOptions(StrictModel):
     dedup: StrictBool = False
     update: StrictBool = False
     keep_provenance: StrictBool = False
+
+
+class FileWish(StrictModel):
+    """Whose file it is, where that is known, and where its memories go."""
+
+    name: Annotated[str, Field(min_length=1, max_length=LABEL_MAX)] = "file"
+    kind: ImportKind | None = None
+    bank: Annotated[str, Field(min_length=1, max_length=50)] | None = None
+    namespace: Namespace | None = None
 
 
 class Found(StrEnum):

@@ -142,9 +142,13 @@ def resolve(layers: Layers) -> dict[str, Effective]:
 def check_change(layers: Layers, level: Level, key: str, value: Any) -> tuple[str, Any]:
     """The canonical key and value of one change, tried together with everything else that holds.
 
-    Raises SettingInvalid when the value is not acceptable by itself or makes a minimum exceed its maximum (CFG-03).
+    Raises SettingInvalid when the value is not acceptable by itself or makes a minimum exceed its maximum (CFG-03),
+    and for a setting that nothing reads yet: whoever sets one must be able to count on it.
     """
     key = canonical_key(key)
+    if INFO[key].planned:
+        unread = f"Nothing reads {key} yet, so it cannot be set."
+        raise SettingInvalid(errors=[FieldError("/key", "not_in_use", unread)])
     value = check_setting(key, value, level)
     changed = {**layers, level: {**layers.get(level, {}), key: value}}
     if wrong := disordered(resolve(changed)):

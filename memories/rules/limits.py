@@ -24,3 +24,6 @@ TOOL_CALLS_MAX = 128
 WINDOW_MESSAGES_MAX = 2_000
 DREAM_LOOKBACK_BY_HAND = 3
 DREAM_LOOKBACK_MAX = 30
+#: Of a document of JSON that is read whole: each takes some hundred bytes of memory, however short it is written.
+DOCUMENT_VALUES_MAX = 5_000_000
+FOLDER_FILES_MAX = 100_000

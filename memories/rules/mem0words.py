@@ -17,13 +17,17 @@ from memories.rules.drafts import Content, Label, MemoryChanges, MemoryDraft
 from memories.rules.filters import MemoryFilter, SearchQuery
 from memories.rules.vocabulary import Outcome, Role
 from memoryhub.lib.errors import FieldError, Invalid, Malformed
+from memoryhub.lib.moments import Day
 from memoryhub.lib.strict import StrictModel
 
 #: Their name → ours.
 IDS: Mapping[str, str] = {"user_id": "user_id", "agent_id": "agent_id", "run_id": "session_id"}
 ROLES: Mapping[str, Role] = {"user": Role.HUMAN, "assistant": Role.AI, "tool": Role.TOOL}
 EVENTS: Mapping[Outcome, str] = {Outcome.CREATED: "ADD", Outcome.SUPERSEDED: "UPDATE", Outcome.UPDATED: "UPDATE"}
+_ROLE_WORDS: Mapping[str, str] = {role.value: word for word, role in ROLES.items()}
 _EVERYBODY = "*"
+#: How far numbered pages reach; what lies behind is found by a filter.
+PAGED_MAX = 10_000
 
 
 class IdMissing(Malformed):
@@ -44,6 +48,19 @@ def _unless_empty(value: Any) -> Any:
 
 
 type Id = Annotated[Label | None, BeforeValidator(_unless_empty)]
+
+
+def _from_seconds(value: Any) -> Any:
+    """Seconds since 1970 as a moment; a text stays one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    try:
+        return dt.datetime.fromtimestamp(value, dt.UTC)
+    except (OverflowError, ValueError, OSError) as error:
+        raise ValueError("is no moment in seconds since 1970") from error
+
+
+type Stamp = Annotated[dt.datetime | str | None, BeforeValidator(_from_seconds)]
 
 
 class _Loose(StrictModel):
@@ -83,6 +100,8 @@ class AddMemories(_Loose):
     ]
     metadata: dict[str, Any] | None = None
     infer: bool = True
+    expiration_date: Day | None = None
+    timestamp: Stamp = None
 
     def drafts(self) -> list[MemoryDraft]:
         """The writes it is, in their order. Raises IdMissing, Invalid."""
@@ -90,7 +109,8 @@ class AddMemories(_Loose):
         if not ids:
             raise IdMissing
         kept = {"user"} if self.infer else set(ROLES)
-        shared = {name: values[0] for name, values in ids.items()} | {"extra": self.metadata or {}}
+        shared: dict[str, Any] = {name: values[0] for name, values in ids.items()} | {"extra": self.metadata or {}}
+        shared |= {"expires_at": end_of(self.expiration_date), "event_at": self.timestamp}
         said = [message for message in self.messages if message.role in kept]
         return [MemoryDraft.parse({**shared, "content": one.content, "role": ROLES[one.role]}) for one in said]
 
@@ -99,16 +119,32 @@ class ListMemories(_Loose):
     """GET /memories, and the client's POST with filters."""
 
     top_k: Annotated[int, Field(ge=1)] = 100
-    page_size: Annotated[int, Field(ge=1)] | None = None
 
     @property
     def most(self) -> int:
         """How many at most."""
-        return min(self.page_size or self.top_k, limits.PAGE_MAX)
+        return min(self.top_k, limits.PAGE_MAX)
 
     def wanted(self) -> MemoryFilter:
         """The filter it is. Raises Invalid."""
         return MemoryFilter.parse(self.ids())
+
+
+class Paging(StrictModel):
+    """Which page of the list; the client sends it beside the body."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    page: Annotated[int, Field(ge=1, le=PAGED_MAX)] = 1
+    page_size: Annotated[int, Field(ge=1)] | None = None
+
+    def size(self, most: int) -> int:
+        """How many on a page, ``most`` unless it was said. Raises Invalid for a page too far down."""
+        size = min(self.page_size or most, limits.PAGE_MAX)
+        if self.page * size > PAGED_MAX:
+            detail = f"pages reach {PAGED_MAX} memories down; narrow the filters"
+            raise Invalid(errors=[FieldError("/page", "too_far", detail)])
+        return size
 
 
 class SearchMemories(_Loose):
@@ -127,7 +163,7 @@ class SearchMemories(_Loose):
 
 
 class UpdateMemory(StrictModel):
-    """PUT /memories/{id}: the text under any of the names it had, and metadata."""
+    """PUT /memories/{id}: the text under any of the names it had, and what stands beside it."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -135,16 +171,33 @@ class UpdateMemory(StrictModel):
     memory: Content | None = None
     data: Content | None = None
     metadata: dict[str, Any] | None = None
+    expiration_date: Day | None = None
+    timestamp: Stamp = None
 
-    def changes(self) -> MemoryChanges:
-        """The change it is. Raises Invalid when it names nothing."""
+    def changes(self, extra: Mapping[str, Any]) -> MemoryChanges:
+        """The change it is; metadata is laid over ``extra``, as mem0 does. Raises Invalid when it names nothing."""
         text = self.text or self.memory or self.data
         given: dict[str, Any] = {} if text is None else {"content": text}
         if self.metadata is not None:
-            given["extra"] = self.metadata
+            given["extra"] = {**extra, **self.metadata}
+        if "expiration_date" in self.model_fields_set:
+            given["expires_at"] = end_of(self.expiration_date)
+        if self.timestamp is not None:
+            given["event_at"] = self.timestamp
         if not given:
-            raise Invalid(errors=[FieldError("/text", "required", "say the new text, or metadata")])
+            detail = "say the new text, metadata, expiration_date or timestamp"
+            raise Invalid(errors=[FieldError("/text", "required", detail)])
         return MemoryChanges.parse(given)
+
+
+def end_of(day: dt.date | None) -> dt.datetime | None:
+    """The last moment of a day: what expires on a day still holds on it."""
+    return None if day is None else dt.datetime.combine(day, dt.time.max, dt.UTC)
+
+
+def role_word(role: str | None) -> str | None:
+    """A role as mem0 calls it."""
+    return _ROLE_WORDS.get(role or "", role)
 
 
 def _both(some: list[str], others: list[str]) -> list[str]:

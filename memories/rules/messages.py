@@ -11,14 +11,15 @@ from memories.rules import limits
 from memories.rules.drafts import Label, Moment, Namespace
 from memories.rules.tokens import estimate_tokens
 from memories.rules.vocabulary import Role, WindowScope
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 #: What chat APIs call the roles.
-_OTHER_ROLES = {"user": Role.HUMAN, "assistant": Role.AI}
+OTHER_ROLES = {"user": Role.HUMAN, "assistant": Role.AI}
 
 
 def _role(value: Any) -> Any:
-    return _OTHER_ROLES.get(value, value) if isinstance(value, str) else value
+    return OTHER_ROLES.get(value, value) if isinstance(value, str) else value
 
 
 class ToolCall(StrictModel):
@@ -71,6 +72,10 @@ class ConversationPart(StrictModel):
     Labels are set once, by whoever names them first.
     """
 
+    model_config = shown(
+        {"user_id": "anna", "messages": [{"id": "m1", "role": "human", "content": "I live in Bergen."}]}
+    )
+
     messages: Annotated[list[MessageDraft], Field(min_length=1, max_length=limits.MESSAGES_MAX)]
     user_id: Label | None = None
     agent_id: Label | None = None
@@ -83,7 +88,7 @@ class ConversationPart(StrictModel):
         """One message with the labels beside its fields stands for a list of one."""
         if not isinstance(body, dict) or "messages" in body or "role" not in body:
             return body
-        labels = {name: body[name] for name in body if cls._canonical(str(name)) in cls.model_fields}
+        labels = {name: body[name] for name in body if cls.canonical(str(name)) in cls.model_fields}
         return {**labels, "messages": [{name: body[name] for name in body if name not in labels}]}
 
 

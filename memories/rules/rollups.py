@@ -48,11 +48,15 @@ class Metric(StrEnum):
 
 
 class Stands(StrEnum):
-    """Where a memory stands, the most decisive first; the database works it out the same way."""
+    """Where a memory stands, the most decisive first; the database works it out the same way.
+
+    ``expired`` is found when it is read: nothing is written when a memory expires.
+    """
 
     DISCARDED = "discarded"
     SUPERSEDED = "superseded"
     ARCHIVED = "archived"
+    EXPIRED = "expired"
     DRAFT = "draft"
     ACTIVE = "active"
     ERASED = "erased"

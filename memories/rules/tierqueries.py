@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
 from memories.rules.drafts import Label, Namespace
 from memories.rules.limits import DREAM_LOOKBACK_BY_HAND, DREAM_LOOKBACK_MAX, PAGE_MAX
 from memoryhub.lib.moments import Day
+from memoryhub.lib.openapi.shapes import shown
 from memoryhub.lib.strict import StrictModel
 
 
@@ -24,6 +26,8 @@ Version = Annotated[int, Field(ge=0, le=2**31 - 1)]
 class DreamRequest(StrictModel):
     """A dream by hand: of which namespace, and how many days back it reads."""
 
+    model_config = shown({"namespace": ["default"], "lookback_days": 3})
+
     namespace: Namespace = ["default"]
     lookback_days: Annotated[int, Field(ge=1, le=DREAM_LOOKBACK_MAX, strict=True)] = DREAM_LOOKBACK_BY_HAND
 
@@ -31,14 +35,23 @@ class DreamRequest(StrictModel):
 class RestoreRequest(StrictModel):
     """Which namespace's document goes back."""
 
+    model_config = shown({"namespace": ["default"]})
+
     namespace: Namespace = ["default"]
+
+
+class TextFormat(StrEnum):
+    """In which form a text is answered: with its parts as JSON, or as Markdown to be read."""
+
+    JSON = "json"
+    MARKDOWN = "md"
 
 
 class NoteQuery(StrictModel):
     """Which namespace, and in which form: JSON or Markdown."""
 
     namespace: In = ["default"]
-    format: Literal["json", "md"] = "json"
+    format: TextFormat = TextFormat.JSON
 
 
 class DaysQuery(StrictModel):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel, Field
 
 from memories.rules.limits import REASON_MAX
 from memories.rules.vocabulary import UpdateAction
@@ -42,7 +42,7 @@ class UpdateAnswer(BaseModel):
     """The answer as a model gives it; anything may be wrong with it."""
 
     action: str
-    target: str | int | None = None
+    target: str | int | None = Field(default=None, validation_alias=AliasChoices("target", "target_id"))
     merged_content: str | None = None
     reason: str | None = None
 

@@ -172,6 +172,13 @@ class PairDecision(StrEnum):
     NOT_DUPLICATE = "not_duplicate"
 
 
+class Side(StrEnum):
+    """One of the two memories of a pair."""
+
+    OLDER = "older"
+    NEWER = "newer"
+
+
 class AccessPurpose(StrEnum):
     """Why a memory was given out: it answered a question, went into a context, or was asked for by its id (PRN-07)."""
 

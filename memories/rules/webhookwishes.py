@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from memories.rules.limits import LABEL_MAX
 from memories.rules.webhooks import URL_MAX, fault_of
+from memoryhub.lib.openapi.shapes import changes_shown, shown
 from memoryhub.lib.strict import StrictModel
 
 
@@ -18,15 +19,17 @@ def _checked(url: str) -> str:
     return url
 
 
-type Url = Annotated[str, Field(min_length=1, max_length=URL_MAX, strict=True), AfterValidator(_checked)]
-type Name = Annotated[str, Field(min_length=1, max_length=100, strict=True)]
-type Types = Annotated[list[Annotated[str, Field(max_length=40, strict=True)]], Field(max_length=40)]
-type BankName = Annotated[str, Field(min_length=1, max_length=LABEL_MAX, strict=True)]
-type Banks = Annotated[list[BankName], Field(max_length=50)]
+Url = Annotated[str, Field(min_length=1, max_length=URL_MAX, strict=True), AfterValidator(_checked)]
+Name = Annotated[str, Field(min_length=1, max_length=100, strict=True)]
+Types = Annotated[list[Annotated[str, Field(max_length=40, strict=True)]], Field(max_length=40)]
+BankName = Annotated[str, Field(min_length=1, max_length=LABEL_MAX, strict=True)]
+Banks = Annotated[list[BankName], Field(max_length=50)]
 
 
 class WebhookDraft(StrictModel):
     """A new endpoint. Without ``types`` it hears all the maker may; ``banks`` narrows what is heard of memories."""
+
+    model_config = shown({"url": "https://example.org/hook", "name": "Notes", "types": ["memory.*"], "banks": ["Work"]})
 
     url: Url
     name: Name | None = None
@@ -38,6 +41,8 @@ class WebhookDraft(StrictModel):
 
 class WebhookChanges(StrictModel):
     """Changes to an endpoint; what is not named stays."""
+
+    model_config = changes_shown({"types": ["memory.added", "job.*"], "active": True})
 
     url: Url | None = None
     name: Name | None = None

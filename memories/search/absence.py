@@ -109,7 +109,7 @@ def _semantic(asked: Asked, memory_id: UUID, meaning: Meaning, only: Allowed) ->
     space, threshold = meaning.space, threshold_of(asked)
 
     def nearest(rows: Allowed, limit: int) -> Mapping[UUID, float]:
-        wanted = Nearest(space.space_id, meaning.vector.tolist(), -1.0, limit, space.has_graph)
+        wanted = Nearest(space.space_id, meaning.vector, -1.0, limit, space.has_graph)
         return semantic_leg(asked.access, rows, wanted)
 
     own, rank_ = nearest(only, 1).get(memory_id), _rank(meaning.found, memory_id)

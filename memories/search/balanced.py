@@ -111,11 +111,11 @@ def _graph(asked: Asked, found: Found) -> Mapping[UUID, float]:
 
 def _circumstances(pool: Pool) -> Circumstances:
     """Age is counted from the newest candidate, so that an archive is ranked as it was when it was new."""
-    days = np.array([label.day.toordinal() for label in pool.labels], np.float64)
+    days = pool.days.astype(np.float64)
     return Circumstances(
         ages=days.max(initial=0.0) - days,
-        importance=np.array([label.importance for label in pool.labels], np.float64),
-        confidence=np.array([label.confidence for label in pool.labels], np.float64),
+        importance=pool.importance,
+        confidence=pool.confidence,
         vectors=pool.vectors,
     )
 

@@ -17,20 +17,27 @@ from memories.search.keywords import read_postings
 type Numbers = NDArray[np.int64]
 
 
-def documents_with_all(access: Access, terms: Sequence[int]) -> list[int]:
-    """Document numbers, at least one of every memory that holds all terms and none of any other."""
-    holding = _holding(access, terms)
-    together: Numbers = reduce(np.intersect1d, [holding[term] for term in terms])
-    found: list[int] = together.tolist()
-    if len(terms) == 1:
-        return found
-    rarest = min(holding.values(), key=len)
-    apart = [
-        units[0]
-        for units in _siblings(access, np.setdiff1d(rarest, together))
-        if all(np.isin(units, holding[term]).any() for term in terms)
+def documents_with_all(access: Access, groups: Sequence[Sequence[int]]) -> list[list[int]]:
+    """For each group of terms: document numbers, at least one of every memory that holds all, none of any other.
+
+    Two statements, however many groups there are.
+    """
+    holding = _holding(access, list({term for terms in groups for term in terms}))
+    together: list[Numbers] = [reduce(np.intersect1d, [holding[term] for term in terms]) for terms in groups]
+    rest = [
+        np.setdiff1d(min((holding[term] for term in terms), key=len), found)
+        for terms, found in zip(groups, together, strict=True)
+        if len(terms) > 1
     ]
-    return [*found, *apart]
+    apart = _siblings(access, np.unique(np.concatenate(rest))) if any(map(len, rest)) else []
+    return [
+        [*found.tolist(), *(units[0] for units in apart if len(terms) > 1 and _hold(units, terms, holding))]
+        for terms, found in zip(groups, together, strict=True)
+    ]
+
+
+def _hold(units: Sequence[int], terms: Sequence[int], holding: Mapping[int, Numbers]) -> bool:
+    return all(np.isin(units, holding[term]).any() for term in terms)
 
 
 def _holding(access: Access, terms: Sequence[int]) -> Mapping[int, Numbers]:

@@ -16,15 +16,18 @@ from memories.search.windows import Floats
 #: Up to so many terms are looked up one by one.
 LOOKED_UP_MAX = 12
 _HEADER = 20
+_OFTEN = np.dtype([("size", ">i4"), ("value", ">i2")])
 
 
 def counting(terms: Sequence[int]) -> tuple[str, dict[str, Any]]:
-    """Two columns, and their parameters, for ``read_counts``."""
-    if not terms or len(terms) > LOOKED_UP_MAX:
-        return ("array_send(i.terms), array_send(i.tfs)" if terms else "NULL::bytea, NULL::bytea"), {}
+    """Two aggregates over the rows, and their parameters, for ``read_counts``."""
+    if not terms:
+        return "NULL::bytea[], NULL::bytea", {}
+    if len(terms) > LOOKED_UP_MAX:
+        return f"array_agg(array_send(i.terms)), string_agg(substr(array_send(i.tfs), {_HEADER + 1}), '')", {}
     named = {f"term_{n}": term for n, term in enumerate(terms)}
     cells = ", ".join(_CELL.replace("<term>", f"%({name})s::int8") for name in named)
-    return f"NULL::bytea, array_send(ARRAY[{cells}]::int2[])", named
+    return f"NULL::bytea[], string_agg(array_send(ARRAY[{cells}]::int2[]), '')", named
 
 
 # The bucket of a value is the place of the last term that is no greater.
@@ -32,15 +35,15 @@ _PLACE = "width_bucket(<term>, i.terms)"
 _CELL = f"coalesce(CASE WHEN i.terms[{_PLACE}] = <term> THEN i.tfs[{_PLACE}] END, 0)"
 
 
-def read_counts(sent: Sequence[tuple[bytes | None, bytes | None]], terms: Sequence[int]) -> Floats:
-    """(units, terms): from arrays as PostgreSQL sends them, (length, value) by element after a header."""
-    if not terms or not sent:
-        return np.zeros((len(sent), len(terms)))
-    times = b"".join(part[_HEADER:] for _, part in sent if part)
-    often = np.frombuffer(times, [("size", ">i4"), ("value", ">i2")])["value"]
-    if len(terms) <= LOOKED_UP_MAX:
-        return often.reshape(len(sent), len(terms)).astype(np.float64)
-    return _picked([part[_HEADER:] if part else b"" for part, _ in sent], often, np.array(terms, np.int64))
+def read_counts(count: int, words: Sequence[bytes | None] | None, times: bytes | None, terms: Sequence[int]) -> Floats:
+    """(units, terms), for so many units: from arrays as PostgreSQL sends them, (length, value) after a header."""
+    if times is None:
+        return np.zeros((count, len(terms)))
+    if words is None:
+        cells = np.dtype([("header", f"V{_HEADER}"), ("cells", _OFTEN, len(terms))])
+        return np.frombuffer(times, cells)["cells"]["value"].astype(np.float64)
+    often = np.frombuffer(times, _OFTEN)["value"]
+    return _picked([part[_HEADER:] if part else b"" for part in words], often, np.array(terms, np.int64))
 
 
 def _picked(words: Sequence[bytes], often: Any, terms: Any) -> Floats:

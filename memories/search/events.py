@@ -39,7 +39,8 @@ GIVEN = 20
 #: Seconds to wait for writers that are just about to commit.
 PATIENCE = 0.1
 _COLUMNS = ("id", "at", "event", "actor_kind", "actor_id", "target_kind", "target_id", "request_id")
-_OF_CHANGES = (*_COLUMNS, "version_before", "version_after", "changeset_id", "bank_id")
+_OF_CHANGES = (*_COLUMNS, "version_before", "version_after", "changeset_id", "bank_id", "left_bank_id")
+_OF_BANKS = ("bank_id", "left_bank_id")
 _NAMES = {"api_key": "key", "cleanup_plan": "plan"}
 
 
@@ -82,11 +83,11 @@ class EventPage:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One row of either table; ``bank_id`` and ``data`` are those of whichever has them."""
+    """One row of either table; ``banks``: of a shared memory, where it was after the change and what it left."""
 
     heard: Heard
     memory_id: UUID | None
-    bank_id: UUID | None
+    banks: Mapping[str, UUID]
 
 
 def list_events(access: Access, wanted: EventQuery) -> EventPage:
@@ -185,39 +186,46 @@ def _row(values: Mapping[str, Any], more: Mapping[str, Any]) -> _Row:
     data = dict(more) if target is None else {f"{_NAMES.get(kind, kind)}_id": str(target), **more}
     actor = Actor(values["actor_kind"], values["actor_id"], "")
     heard = Heard(values["id"], values["at"], values["event"], actor, values["request_id"], data)
-    return _Row(heard, target if kind == "memory" else None, values.get("bank_id"))
+    banks = {name: one for name in _OF_BANKS if (one := values.get(name)) is not None}
+    return _Row(heard, target if kind == "memory" else None, banks)
 
 
 def _said_of(change: Mapping[str, Any]) -> dict[str, Any]:
     """Versions and the ids beside that of the target, where there are any."""
     version = change["version_after"] or change["version_before"]
-    said = {"version": version, "bank_id": change["bank_id"], "changeset_id": change["changeset_id"]}
+    said = {"version": version, **{name: change[name] for name in (*_OF_BANKS, "changeset_id")}}
     return {name: value if name == "version" else str(value) for name, value in said.items() if value is not None}
 
 
 def _visible(access: Access, rows: Sequence[_Row]) -> list[Heard]:
     """What this caller may know: of memories those it sees, of everything else its own acts or the whole vault's.
 
-    Of a memory that is gone, whoever reaches the bank it was in hears; an agent's own was nobody else's.
+    Of a shared memory whoever reaches the bank it was in then, or the one it left, hears, wherever it is now: so a copy
+    kept by events never keeps what was taken away. An agent's own was nobody else's.
     """
     given = _given_out(rows)
     if access.bank_ids is None and access.agent is None:
         return [_told(row.heard, given) for row in rows]
     ids = {one for ids in given.values() for one in ids} | {row.memory_id for row in rows if row.memory_id}
-    there = set(Memory.objects.in_vault(access.vault_id).filter(pk__in=ids).values_list("pk", flat=True))
     seen = set(Memory.objects.visible_to(access).filter(pk__in=ids).values_list("pk", flat=True))
     given = {lookup_id: [one for one in ids if one in seen] for lookup_id, ids in given.items()}
-    return [_told(row.heard, given) for row in rows if _may_hear(access, row, there, seen)]
+    return [_told(_within_reach(access, row), given) for row in rows if _may_hear(access, row, seen)]
 
 
-def _may_hear(access: Access, row: _Row, there: set[UUID], seen: set[UUID]) -> bool:
+def _within_reach(access: Access, row: _Row) -> Heard:
+    """Without the ids of banks this caller does not reach."""
+    hidden = {name for name, bank_id in row.banks.items() if not access.may_use_bank(bank_id)}
+    return replace(row.heard, data={name: one for name, one in row.heard.data.items() if name not in hidden})
+
+
+def _may_hear(access: Access, row: _Row, seen: set[UUID]) -> bool:
     actor = row.heard.actor
     if row.memory_id is None:
         return access.reaches_whole_vault or (actor.kind, actor.id) == (access.actor.kind, access.actor.id)
-    if row.memory_id in there:
-        return row.memory_id in seen
     isolated = access.agent is not None and access.agent.is_isolated
-    return not isolated and row.bank_id is not None and access.may_use_bank(row.bank_id)
+    if isolated or not row.banks:
+        return row.memory_id in seen
+    return any(map(access.may_use_bank, row.banks.values()))
 
 
 def _given_out(rows: Sequence[_Row]) -> dict[str, list[UUID]]:

@@ -14,8 +14,8 @@ from memories.rules.bm25 import K1, B
 from memories.rules.fusion import Legs
 from memories.rules.times import date_share, days_meant
 from memories.rules.vocabulary import Role
-from memories.search.pool import Labels, Pool
-from memories.search.windows import Floats, Vectors, Windows, directions, windows_of
+from memories.search.pool import Pool
+from memories.search.windows import Floats, Integers, Vectors, Windows, directions, windows_of
 
 #: The mean of a small pool says little about what its members have in common; so many imagined others at 0 damp it.
 IMAGINED_OTHERS = 20
@@ -48,10 +48,10 @@ def features(pool: Pool, question: Question) -> Legs:
         "coverage": (words > 0) @ idf,
         "semantic": _centred_cosines(pool.vectors, question.vector),
         "semantic_window": _around(windows, pool.vectors, question.vector),
-        "date": _dates(pool.labels, question),
+        "date": _dates(pool.days, question),
         "time": pool.counts[:, -1] if question.asks_when else np.zeros(len(pool)),
-        "author": _author(pool.labels, question.text),
-        "first_person": _first_person(pool.labels, question.text),
+        "author": _author(pool.entities, question.text),
+        "first_person": _first_person(pool, question.text),
     }
 
 
@@ -80,30 +80,30 @@ def _centred_cosines(vectors: Vectors, wanted: NDArray[np.float32] | None) -> Fl
     return np.where(squares > 0, along / lengths, 0.0).astype(np.float64)
 
 
-def _dates(labels: Sequence[Labels], question: Question) -> Floats:
+def _dates(days: Integers, question: Question) -> Floats:
     meant = days_meant(question.text, question.today)
     if not meant:
-        return np.zeros(len(labels))
-    shares = {day: date_share(meant, day) for day in {label.day for label in labels}}
-    return np.array([shares[label.day] for label in labels])
+        return np.zeros(len(days))
+    different, places = np.unique(days, return_inverse=True)
+    return np.array([date_share(meant, dt.date.fromordinal(day)) for day in different.tolist()])[places]
 
 
-def _author(labels: Sequence[Labels], text: str) -> Floats:
+def _author(entities: Sequence[Sequence[str]], text: str) -> Floats:
     """1 for memories of the only entity that the question names."""
-    groups = [tuple(label.entities) for label in labels]
-    folded = {group: frozenset(map(str.casefold, group)) for group in set(groups)}
-    named = only_named(text, frozenset[str]().union(*folded.values()))
+    folded = {name: name.casefold() for names in entities for name in names}
+    named = only_named(text, set(folded.values()))
     if named is None:
-        return np.zeros(len(labels))
-    return np.array([named in folded[group] for group in groups], np.float64)
+        return np.zeros(len(entities))
+    meant = {name for name, fold in folded.items() if fold == named}
+    return np.array([not meant.isdisjoint(names) for names in entities], np.float64)
 
 
-def _first_person(labels: Sequence[Labels], text: str) -> Floats:
+def _first_person(pool: Pool, text: str) -> Floats:
     """1 for what a person said, in their role or, where no role is known, by the trust their words are given."""
     if not is_first_person(text):
-        return np.zeros(len(labels))
-    return np.array([_is_said(label) for label in labels], np.float64)
+        return np.zeros(len(pool))
+    return np.array([_is_said(*each) for each in zip(pool.roles, pool.trusts, strict=True)], np.float64)
 
 
-def _is_said(label: Labels) -> bool:
-    return label.role == Role.HUMAN or (label.role is None and label.trust in {"stated", "verified"})
+def _is_said(role: str | None, trust: str) -> bool:
+    return role == Role.HUMAN or (role is None and trust in {"stated", "verified"})

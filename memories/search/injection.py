@@ -92,7 +92,8 @@ def _ids(rows: MemoryQuerySet) -> list[UUID]:
 
 
 def _found(access: Access, query: ContextQuery, known: Mapping[str, Any], answer: SearchAnswer) -> Sequence[UUID]:
-    shared = {name: getattr(query, name) for name in type(query).model_fields.keys() & SearchQuery.model_fields.keys()}
+    both = type(query).model_fields.keys() & SearchQuery.model_fields.keys()
+    shared = {name: value for name in both if (value := getattr(query, name)) != []}
     threshold = known["vector_similarity_threshold"] if query.threshold is None else query.threshold
     asked = understand(access, SearchQuery.model_validate({**shared, "threshold": threshold}))
     return rank(asked, ask_legs(asked, answer)).memories if asked else []

@@ -206,26 +206,29 @@ def _tail(access: Access, terms: Sequence[int]) -> tuple[_Tail, int, int]:
     """What is not packed yet and holds a term; and how many documents there are in all, how long they are together."""
     columns, named = counting(terms)
     statement = _TAIL.replace("<counting>", columns)
-    (documents, length, *_), *hits = fetch(statement, {"vault": access.vault_id, "terms": list(terms), **named})
+    (row,) = fetch(statement, {"vault": access.vault_id, "terms": list(terms), **named})
+    documents, length, numbers, lengths, words, times = row
     tail = _Tail(
-        documents=np.array([hit[0] for hit in hits], np.int64),
-        lengths=np.array([hit[1] for hit in hits], np.float64),
-        counts=read_counts([hit[2:] for hit in hits], terms),
+        documents=np.array(numbers or [], np.int64),
+        lengths=np.array(lengths or [], np.float64),
+        counts=read_counts(len(numbers or []), words, times, terms),
     )
     return tail, documents, length
 
 
 _TAIL = """
-    SELECT sum(documents)::int8, sum(length)::int8, NULL::bytea, NULL::bytea FROM (
-        SELECT count(*) AS documents, coalesce(sum(doc_len), 0) AS length FROM memories_memoryindex
-        WHERE vault_id = %(vault)s AND NOT is_compacted
-        UNION ALL
-        SELECT coalesce(sum(documents), 0), coalesce(sum(total_length), 0) FROM memories_postingchunk
-        WHERE vault_id = %(vault)s
-    ) AS corpus
-    UNION ALL
-    SELECT i.doc_no, i.doc_len, <counting> FROM memories_memoryindex i
-    WHERE i.vault_id = %(vault)s AND NOT i.is_compacted AND i.terms && %(terms)s::int8[]
+    SELECT corpus.*, tail.* FROM (
+        SELECT sum(documents)::int8, sum(length)::int8 FROM (
+            SELECT count(*) AS documents, coalesce(sum(doc_len), 0) AS length FROM memories_memoryindex
+            WHERE vault_id = %(vault)s AND NOT is_compacted
+            UNION ALL
+            SELECT coalesce(sum(documents), 0), coalesce(sum(total_length), 0) FROM memories_postingchunk
+            WHERE vault_id = %(vault)s
+        ) AS parts
+    ) AS corpus, (
+        SELECT array_agg(i.doc_no), array_agg(i.doc_len), <counting> FROM memories_memoryindex i
+        WHERE i.vault_id = %(vault)s AND NOT i.is_compacted AND i.terms && %(terms)s::int8[]
+    ) AS tail
 """
 
 

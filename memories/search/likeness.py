@@ -14,13 +14,13 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
-from pgvector import HalfVector
 from psycopg import Cursor
 
 from banks.access import Access
 from memories.index.graphs import GRAPH_FROM
 from memories.index.spaces import ActiveSpace
 from memories.models import Memory
+from memoryhub.lib.halves import halfvec_text
 
 type Vectors = NDArray[np.float32]
 #: One text's neighbours, nearest first: memory and own cosine.
@@ -61,7 +61,7 @@ def nearest_with_labels(access: Access, asked: Resembling, like: Memory) -> Neig
     (vector,) = asked.vectors
     named = {
         **_named(access, asked),
-        "vector": _literal(vector),
+        "vector": halfvec_text(vector),
         "type": like.type,
         "user": like.user_id,
         "namespace": list(like.namespace),
@@ -74,7 +74,7 @@ def nearest_with_labels(access: Access, asked: Resembling, like: Memory) -> Neig
 def _in_graph(access: Access, asked: Resembling) -> list[tuple[int, UUID, float]]:
     if not asked.space.has_graph:
         return []
-    named = {**_named(access, asked), "vectors": [_literal(vector) for vector in asked.vectors]}
+    named = {**_named(access, asked), "vectors": [halfvec_text(vector) for vector in asked.vectors]}
     return _rows(_GRAPH.replace("<type>", f"halfvec({asked.vectors.shape[1]})"), named)
 
 
@@ -84,7 +84,7 @@ def _scanned(access: Access, asked: Resembling) -> list[tuple[int, UUID, float]]
     named = _named(access, asked)
     where = "AND e.in_tail" if asked.space.has_graph else ""
     if len(asked.vectors) < READ_FROM:
-        named["vectors"] = [_literal(vector) for vector in asked.vectors]
+        named["vectors"] = [halfvec_text(vector) for vector in asked.vectors]
         return _rows(_SCAN.replace("<where>", where), named)
     return _multiplied(_READ.replace("<where>", where), named, asked)
 
@@ -112,10 +112,6 @@ def _named(access: Access, asked: Resembling) -> dict[str, Any]:
         "looked_at": LOOKED_AT if len(asked.vectors) < READ_FROM else LOOKED_AT_EACH,
         "scanned": SCANNED_MAX,
     }
-
-
-def _literal(vector: NDArray[np.float32]) -> str:
-    return HalfVector(vector.tolist()).to_text()
 
 
 def _rows(statement: str, named: dict[str, Any]) -> list[tuple[int, UUID, float]]:

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from pgvector import HalfVector
+import numpy as np
+from numpy.typing import NDArray
 
 from banks.access import Access
 from memories.search.candidates import Allowed, run
 from memories.search.few import Few
-from memoryhub.lib.statements import fetch
+from memoryhub.lib.halves import halfvec_text
+from memoryhub.lib.statements import fetch, id_array
 from memoryhub.local.addresses import NEAREST_LOOKED_AT
 
 #: Where the filters let no more vectors pass than about so many, those are compared one by one: faster, and exact.
@@ -29,7 +31,7 @@ class Nearest:
     """A semantic question: the vector and its space, the least cosine that counts, how many are wanted."""
 
     space_id: UUID
-    vector: Sequence[float]
+    vector: Sequence[float] | NDArray[np.float32]
     floor: float
     limit: int
     has_graph: bool = False
@@ -55,7 +57,7 @@ def _first(found: Mapping[UUID, float], limit: int) -> dict[UUID, float]:
 
 
 def _compared(access: Access, asked: Nearest, few: Few) -> dict[UUID, float]:
-    named = {**_named(access, asked), "few": few.memories}
+    named = {**_named(access, asked), "few": id_array(few.memories)}
     return _best([(memory_id, cosine) for memory_id, cosine in fetch(_AMONG, named) if cosine >= asked.floor])
 
 
@@ -79,12 +81,14 @@ class _Near:
 
 
 def _nearest(access: Access, rows: Allowed, asked: Nearest) -> _Near:
-    statement = (_GRAPH if asked.has_graph else _SCAN).replace("<type>", _type(asked))
-    # Planned for this vault: an index that covers one vault is usable only where the vault is known.
-    looked_at = run(statement, rows, _named(access, asked), prepare=False)
-    reached = [row for row in looked_at if row[0] is None]
-    passing = [row for row in looked_at if row[0] is not None]
-    reach = reached[0][1]
+    place = {"<type>": _type(asked), "<vault>": f"'{access.vault_id}'", "<space>": f"'{asked.space_id}'"}
+    statement = _GRAPH if asked.has_graph else _SCAN
+    for name, value in place.items():
+        statement = statement.replace(name, value)
+    # Kept for a large vault only: there are few of those, and plans for as many as there are small ones.
+    prepare = None if asked.has_graph else False
+    ((reach, memories, cosines),) = run(statement, rows, _named(access, asked), prepare=prepare)
+    passing = list(zip(memories or [], cosines or [], strict=True))
     return _Near(_best(passing), share=len(passing) / max(reach, 1), is_all=reach < NEAREST_LOOKED_AT)
 
 
@@ -98,42 +102,43 @@ def _best(units: Sequence[tuple[UUID, float]]) -> dict[UUID, float]:
 
 def _named(access: Access, asked: Nearest) -> dict[str, object]:
     return {
-        "vector": HalfVector(list(asked.vector)).to_text(),
+        "vector": halfvec_text(asked.vector),
         "vault": access.vault_id,
         "space": asked.space_id,
-        "prefix": NEAREST_LOOKED_AT,
         "ceiling": 1 - asked.floor,
         # A memory has several units; the factor leaves enough memories after the best unit of each is taken.
         "limit": asked.limit * (2 if asked.has_graph else 4),
     }
 
 
-# Each statement's extra row says how many vectors passed the floor before the filters.
+# One row: how many vectors passed the floor before the filters, and what passed those too. Vault and space stand
+# in the text, so that a plan that is kept knows whether an index that covers one vault may be used.
 _PASS = """
-    SELECT NULL::uuid, count(*)::float8 FROM near WHERE distance <= %(ceiling)s
-    UNION ALL
-    SELECT near.memory_id, 1 - near.distance FROM near JOIN memories_memory ON memories_memory.id = near.memory_id
-    WHERE near.distance <= %(ceiling)s AND <passes>
+    SELECT (SELECT count(*) FROM near WHERE distance <= %(ceiling)s), array_agg(passing.memory_id),
+           array_agg(1 - passing.distance) FROM (
+        SELECT near.memory_id, near.distance FROM near JOIN memories_memory ON memories_memory.id = near.memory_id
+        WHERE near.distance <= %(ceiling)s AND <passes>
+    ) AS passing
 """
 
 _SCAN = f"""
     WITH near AS MATERIALIZED (
         SELECT e.memory_id, e.vector <=> %(vector)s::halfvec AS distance FROM memories_embedding e
-        WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s
-        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(prefix)s
+        WHERE e.vault_id = <vault> AND e.space_id = <space>
+        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT {NEAREST_LOOKED_AT}
     ) {_PASS}
 """
 
 _GRAPH = f"""
     WITH graph AS MATERIALIZED (
         SELECT e.memory_id, e.vector::<type> <=> %(vector)s::<type> AS distance FROM memories_embedding e
-        WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND NOT e.in_tail
-        ORDER BY e.vector::<type> <=> %(vector)s::<type> LIMIT %(prefix)s
+        WHERE e.vault_id = <vault> AND e.space_id = <space> AND NOT e.in_tail
+        ORDER BY e.vector::<type> <=> %(vector)s::<type> LIMIT {NEAREST_LOOKED_AT}
     ), tail AS MATERIALIZED (
         SELECT e.memory_id, e.vector <=> %(vector)s::halfvec AS distance FROM memories_embedding e
-        WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s AND e.in_tail
-        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT %(prefix)s
-    ), near AS (SELECT * FROM graph UNION ALL SELECT * FROM tail ORDER BY distance LIMIT %(prefix)s) {_PASS}
+        WHERE e.vault_id = <vault> AND e.space_id = <space> AND e.in_tail
+        ORDER BY e.vector <=> %(vector)s::halfvec LIMIT {NEAREST_LOOKED_AT}
+    ), near AS (SELECT * FROM graph UNION ALL SELECT * FROM tail ORDER BY distance LIMIT {NEAREST_LOOKED_AT}) {_PASS}
 """
 
 _AMONG = """

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from banks.access import Access
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
-from memories.search.wording import holds_words
+from memories.search.wording import holds_each, holds_words
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.text import normalize
 
@@ -25,10 +27,9 @@ _QUOTES = str.maketrans("‘’“”„", '\'\'"""')
 
 @dataclass(frozen=True, slots=True)
 class PhraseMatches:
-    """The memories that match, and how many texts were opened; ``cut`` when there were more."""
+    """The memories that match; ``cut`` when there were more than could be opened."""
 
     ids: list[UUID]
-    compared: int
     cut: bool
 
 
@@ -42,15 +43,27 @@ def memories_with_phrases(
     """
     if (holding_words := holds_words(access, " ".join(wanted))) is not None:
         rows = rows.filter(holding_words)
-    newest = rows.order_by("-created_at", "-id").only("id", "vault_id", "content")
-    candidates = list(newest[: limit + 1])
     holding, lacking = [_pattern(phrase) for phrase in wanted], [_pattern(phrase) for phrase in unwanted]
-    found = []
-    for row in candidates[:limit]:
-        text = _folded(_opened(row))
-        if all(each.search(text) for each in holding) and not any(each.search(text) for each in lacking):
-            found.append(row.pk)
-    return PhraseMatches(found, min(len(candidates), limit), len(candidates) > limit)
+    return _compared(
+        rows,
+        limit,
+        lambda text: all(each.search(text) for each in holding) and not any(each.search(text) for each in lacking),
+    )
+
+
+def memories_with_any(access: Access, rows: MemoryQuerySet, phrases: Sequence[str], limit: int) -> PhraseMatches:
+    """Which of ``rows`` say one of the phrases or more; as memories_with_phrases, each text opened once."""
+    words = holds_each(access, phrases)
+    if all(each is not None for each in words):
+        rows = rows.filter(reduce(or_, filter(None, words)))
+    patterns = [_pattern(phrase) for phrase in phrases]
+    return _compared(rows, limit, lambda text: any(each.search(text) for each in patterns))
+
+
+def _compared(rows: MemoryQuerySet, limit: int, fits: Callable[[str], bool]) -> PhraseMatches:
+    candidates = list(rows.order_by("-created_at", "-id").only("id", "vault_id", "content")[: limit + 1])
+    found = [row.pk for row in candidates[:limit] if fits(_folded(_opened(row)))]
+    return PhraseMatches(found, len(candidates) > limit)
 
 
 def quoted(question: str) -> list[str]:

@@ -5,11 +5,10 @@ One statement reads all that ranking needs: keyed words, vectors and labels, nev
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -19,10 +18,12 @@ from banks.access import Access
 from memories.search.candidates import Allowed, run
 from memories.search.counting import counting, read_counts
 from memories.search.windows import SIDE, Floats, Integers, Vectors
+from memoryhub.lib.statements import id_array
 
 #: Units of one memory that are looked at beyond those that hold the question's words best.
 UNITS_MAX = 24
-_VECTOR_HEADER = 4
+#: Of a vector as it is sent, in halves.
+_VECTOR_HEADER = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +36,18 @@ class Wanted:
     space_id: UUID | None
 
 
-class Labels(NamedTuple):
-    """What is known of a unit's memory besides words and meaning: a tuple, for hundreds are made in every search."""
-
-    day: dt.date
-    role: str | None
-    trust: str
-    entities: Sequence[str]
-    importance: int = 3
-    confidence: int = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Units in the order of their sessions, all arrays along them; ``counts`` is (units, terms)."""
 
     memories: Sequence[UUID]
-    labels: Sequence[Labels]
+    #: The day of the memory as ``date.toordinal`` counts them.
+    days: Integers
+    roles: Sequence[str | None]
+    trusts: Sequence[str]
+    entities: Sequence[Sequence[str]]
+    importance: Floats
+    confidence: Floats
     chars: Integers
     lengths: Floats
     counts: Floats
@@ -65,41 +61,58 @@ class Pool:
 
 def read_pool(access: Access, rows: Allowed, wanted: Wanted) -> Pool:
     """Read the candidates; neighbours only as far as the filters allow (SRC-18)."""
+    near = set(wanted.with_neighbours)
     named = {
         "vault": access.vault_id,
-        "found": list(wanted.found),
-        "near": list(wanted.with_neighbours),
+        "found": id_array([each for each in wanted.found if each not in near]),
+        "near": id_array(wanted.with_neighbours),
         "space": wanted.space_id,
     }
     columns, terms = counting(wanted.terms)
-    return _pool(run(_POOL.replace("<counting>", columns), rows, named | terms), wanted.terms)
+    (row,) = run(_POOL.replace("<counting>", columns), rows, named | terms)
+    return _pool(row, wanted.terms)
 
 
-def _pool(rows: Sequence[tuple[Any, ...]], terms: Sequence[int]) -> Pool:
-    memories = [row[0] for row in rows]
-    joined = [
-        one[0] == other[0] if one[0] == other[0] else one[1] is not None and one[1] == other[0]
-        for one, other in pairwise(rows)
-    ]
+def _pool(row: Sequence[Any], terms: Sequence[int]) -> Pool:
+    memories, following, days, roles, trusts, entities, *numbers, vectors, some, words, times = row
+    if memories is None:
+        memories = following = days = roles = trusts = entities = some = []
+        numbers = [[]] * len(numbers)
+    importance, confidence, chars, lengths = (np.array(column, np.float64) for column in numbers)
     return Pool(
         memories=memories,
-        labels=[Labels._make(row[2:8]) for row in rows],
-        chars=np.array([row[8] or 0 for row in rows], np.int64),
-        lengths=np.array([row[9] or 0 for row in rows], np.float64),
-        counts=read_counts([row[11:] for row in rows], terms),
-        vectors=_vectors([row[10] for row in rows]),
-        joined=np.array(joined, np.bool_),
+        days=np.array(days, np.int64),
+        roles=roles,
+        trusts=trusts,
+        entities=entities,
+        importance=importance,
+        confidence=confidence,
+        chars=chars.astype(np.int64),
+        lengths=lengths,
+        counts=read_counts(len(memories), words, times, terms),
+        vectors=_vectors(vectors, np.array(some, np.bool_)),
+        joined=_joined(memories, following),
     )
 
 
-def _vectors(sent: Sequence[bytes | None]) -> Vectors:
-    """Halves in network order after a header; units without a vector get a zero one."""
-    some = next((vector for vector in sent if vector is not None), None)
-    if some is None:
-        return np.zeros((len(sent), 0), np.float32)
-    nothing = bytes(len(some) - _VECTOR_HEADER)
-    together = b"".join([nothing if vector is None else vector[_VECTOR_HEADER:] for vector in sent])
-    return np.frombuffer(together, ">f2").reshape(len(sent), -1).astype(np.float32)
+def _joined(memories: Sequence[UUID], following: Sequence[UUID | None]) -> NDArray[np.bool_]:
+    """Whether the next unit is of the same memory, or of the one that follows it; ids are compared as numbers."""
+    numbers = [memory.int for memory in memories]
+    follow = [None if memory is None else memory.int for memory in following]
+    pairs = zip(pairwise(numbers), follow, strict=False)
+    return np.array([other in (one, after) for (one, other), after in pairs], np.bool_)
+
+
+def _vectors(sent: bytes | None, some: NDArray[np.bool_]) -> Vectors:
+    """Halves in network order, each vector after a header; ``some`` units have one, the others get a zero one."""
+    if sent is None:
+        return np.zeros((len(some), 0), np.float32)
+    rows = np.frombuffer(sent, ">f2").reshape(int(np.count_nonzero(some)), -1)[:, _VECTOR_HEADER:]
+    if some.all():
+        return rows.astype(np.float32)
+    vectors = np.zeros((len(some), rows.shape[1]), np.float32)
+    vectors[some] = rows
+    return vectors
 
 
 _LABELS = "id, session_id, at, doc_no, role, trust, entities, importance, confidence"
@@ -121,32 +134,41 @@ _BEFORE_AND_AFTER = " UNION ALL ".join(
     for sign, way in (("<", "DESC"), (">", "ASC"))
 )
 
-# Every memory's row is read once, where it is found; only one that has another of its session after it in the pool is
-# asked which memory really comes next there.
+# Every memory's row is read once, where it is found. Who follows whom in a session is known where neighbours were
+# looked up; another that has one of its session after it in the pool is asked which really comes next there. All is
+# sent as one row of columns: hundreds of rows take longer to read than to find.
 _POOL = f"""
-    WITH pool AS (
-        SELECT DISTINCT ON (id) {_LABELS} FROM (
-            SELECT {_READ} FROM memories_memory
+    WITH turns AS (
+        SELECT *, lead(id) OVER (PARTITION BY seed ORDER BY at, doc_no) AS next FROM (
+            SELECT m.id AS seed, around.* FROM memories_memory m
+            CROSS JOIN LATERAL (SELECT {_READ.replace("memories_memory", "m")}, true AS passes
+                UNION ALL {_BEFORE_AND_AFTER}) AS around
+            WHERE m.vault_id = %(vault)s AND m.id = ANY(%(near)s::uuid[])
+        ) AS near
+    ), pool AS (
+        SELECT DISTINCT ON (id) {_LABELS}, next FROM (
+            SELECT {_READ}, NULL::uuid AS next FROM memories_memory
             WHERE memories_memory.vault_id = %(vault)s AND memories_memory.id = ANY(%(found)s::uuid[])
             UNION ALL
-            SELECT {_LABELS} FROM (
-                SELECT around.* FROM memories_memory m CROSS JOIN LATERAL ({_BEFORE_AND_AFTER}) AS around
-                WHERE m.vault_id = %(vault)s AND m.id = ANY(%(near)s::uuid[]) AND m.session_id IS NOT NULL
-            ) AS near WHERE passes
-        ) AS known ORDER BY id
+            SELECT {_LABELS}, next FROM turns WHERE passes
+        ) AS known ORDER BY id, next
     ), ordered AS MATERIALIZED (
         SELECT *, session_id = lead(session_id) OVER (ORDER BY session_id, at, doc_no) AS is_followed FROM pool
+    ), units AS (
+        SELECT m.*, i.chars, i.doc_len, i.terms, i.tfs, e.vector FROM ordered m
+        LEFT JOIN memories_memoryindex i ON i.memory_id = m.id AND i.unit < {UNITS_MAX}
+        LEFT JOIN memories_embedding e ON e.memory_id = m.id AND e.space_id = %(space)s::uuid
+            AND e.unit = coalesce(i.unit, e.unit) AND e.unit < {UNITS_MAX}
+        ORDER BY m.session_id, m.at, m.doc_no, coalesce(i.unit, e.unit)
     )
-    SELECT m.id, CASE WHEN m.is_followed THEN (
+    SELECT array_agg(id),
+           array_agg(CASE WHEN next IS NOT NULL THEN next WHEN is_followed THEN (
                SELECT o.id FROM memories_memory o
-               WHERE o.vault_id = %(vault)s AND o.session_id = m.session_id
-                 AND (coalesce(o.event_at, o.created_at), o.doc_no) > (m.at, m.doc_no)
-               ORDER BY coalesce(o.event_at, o.created_at), o.doc_no LIMIT 1) END,
-           m.at::date, m.role, m.trust, m.entities, m.importance, m.confidence,
-           i.chars, i.doc_len, halfvec_send(e.vector), <counting>
-    FROM ordered m
-    LEFT JOIN memories_memoryindex i ON i.memory_id = m.id AND i.unit < {UNITS_MAX}
-    LEFT JOIN memories_embedding e ON e.memory_id = m.id AND e.space_id = %(space)s::uuid
-        AND e.unit = coalesce(i.unit, e.unit) AND e.unit < {UNITS_MAX}
-    ORDER BY m.session_id, m.at, m.doc_no, coalesce(i.unit, e.unit)
+               WHERE o.vault_id = %(vault)s AND o.session_id = i.session_id
+                 AND (coalesce(o.event_at, o.created_at), o.doc_no) > (i.at, i.doc_no)
+               ORDER BY coalesce(o.event_at, o.created_at), o.doc_no LIMIT 1) END),
+           array_agg(at::date - date '0001-01-01' + 1), array_agg(role), array_agg(trust), json_agg(entities),
+           array_agg(importance), array_agg(confidence), array_agg(coalesce(chars, 0)), array_agg(coalesce(doc_len, 0)),
+           string_agg(halfvec_send(vector), ''), array_agg(vector IS NOT NULL), <counting>
+    FROM units i
 """

@@ -14,9 +14,9 @@ from memories.models import Memory
 from memories.rules.querylanguage import parse
 from memories.rules.queryparts import Condition, QueryMistake, Saying
 from memories.search.names import Names
-from memories.search.phrases import COMPARED_MAX, memories_with_phrases
+from memories.search.phrases import COMPARED_MAX, memories_with_any, memories_with_phrases
 from memories.search.terms import terms_condition
-from memories.search.wording import holds_words
+from memories.search.wording import holds_each
 
 _NONE = Q(pk__in=[])
 _HIDDEN = {"archived", "expired", "superseded"}
@@ -63,32 +63,26 @@ def _phrases(access: Access, phrases: Sequence[Saying], others: Q) -> tuple[Q, l
     rows = Memory.objects.visible_to(access).filter(others)
     wanted = [phrase for phrase in phrases if not phrase.negated]
     unwanted = [phrase for phrase in phrases if phrase.negated]
-    left = COMPARED_MAX
     if wanted:
         texts = [phrase.text for phrase in wanted], [phrase.text for phrase in unwanted]
-        found = memories_with_phrases(access, rows, *texts, left)
+        found = memories_with_phrases(access, rows, *texts, COMPARED_MAX)
         return Q(pk__in=found.ids), [_cut(wanted[0])] if found.cut else []
-    condition, mistakes = Q(), []
-    for phrase in unwanted:
-        found = memories_with_phrases(access, rows, [phrase.text], [], left)
-        condition &= ~Q(pk__in=found.ids)
-        left -= found.compared
-        if found.cut:
-            mistakes.append(_cut(phrase))
-    return condition, mistakes
+    if not unwanted:
+        return Q(), []
+    found = memories_with_any(access, rows, [phrase.text for phrase in unwanted], COMPARED_MAX)
+    return ~Q(pk__in=found.ids), [_cut(phrase) for phrase in unwanted] if found.cut else []
 
 
 def _words(access: Access, words: Sequence[Saying]) -> tuple[Q, list[QueryMistake]]:
     """Every plain word and none of those left out."""
     condition, mistakes = Q(), []
     plain = " ".join(word.text for word in words if not word.negated)
+    unwanted = [word for word in words if word.negated]
+    wanted, *held = holds_each(access, [plain, *(word.text for word in unwanted)])
     if plain:
-        holding = holds_words(access, plain)
-        condition &= _NONE if holding is None else holding
-    for word in words:
-        if not word.negated:
-            continue
-        if (holding := holds_words(access, word.text)) is None:
+        condition &= _NONE if wanted is None else wanted
+    for word, holding in zip(unwanted, held, strict=True):
+        if holding is None:
             mistakes.append(_not_indexed(word))
         else:
             condition &= ~holding

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from memories.rules.fusion import Legs, LegScore, Numbers, explain, total
+from memories.rules.fusion import Legs, LegScore, Numbers, explain_all, total
 from memories.rules.reranking import Manner, boost, decay, in_turn, varied
 from memories.search.windows import Vectors, directions
 
@@ -53,7 +53,11 @@ class Ranking:
 
     def explain(self, place: int) -> Mapping[str, LegScore]:
         """Why the memory at a place stands there (SRC-16)."""
-        return explain(self.legs, self.parts, self.weights, self.rows[place])
+        return self.explain_all([place])[0]
+
+    def explain_all(self, places: Sequence[int]) -> list[dict[str, LegScore]]:
+        """The same for several places: each leg is put in order once."""
+        return explain_all(self.legs, self.parts, self.weights, [self.rows[place] for place in places])
 
     def led_by(self, first: Sequence[UUID], leg: str) -> Ranking:
         """These memories first, in this order, and the others as they were; ``leg`` explains the difference.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from memories.search.relatives import visible_ids
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.errors import NotFound
 from memoryhub.lib.ids import parse_id
-from memoryhub.lib.statements import fetch
+from memoryhub.lib.statements import fetch, id_array
 
 CHAIN_MAX = 200
 
@@ -57,24 +58,33 @@ def memories_by_id(access: Access, ids: Sequence[UUID]) -> dict[UUID, Memory]:
 
     Plain SQL because every search ends here: the query builder takes longer than the database.
     """
-    rows = fetch(_BY_ID, [access.vault_id, list(ids)], binary=False)
+    rows = fetch(_BY_ID, [access.vault_id, id_array(ids)], binary=False)
     width = len(Memory._meta.concrete_fields)
-    memories = {}
+    memories, banks = {}, {}
     for row in rows:
         memory = _from_row(Memory, row[:width])
-        memory.bank = _from_row(Bank, row[width:])
+        if memory.bank_id not in banks:
+            banks[memory.bank_id] = _from_row(Bank, row[width:])
+        memory.bank = banks[memory.bank_id]
         memories[memory.pk] = memory
     return memories
 
 
 def _from_row[M: Model](model: type[M], row: Sequence[Any]) -> M:
     """What the query builder makes of a row."""
+    names, converters = _fields(model)
+    values = list(row)
+    for place, convert in converters:
+        values[place] = convert(values[place], None, connection)
+    return model.from_db(DEFAULT_DB_ALIAS, names, values)
+
+
+@cache
+def _fields(model: type[Model]) -> tuple[list[str], list[tuple[int, Callable[..., Any]]]]:
+    """The names of a model's fields, and which of their values have to be converted, how."""
     fields = model._meta.concrete_fields
-    values = [
-        field.from_db_value(value, None, connection) if hasattr(field, "from_db_value") else value
-        for field, value in zip(fields, row, strict=True)
-    ]
-    return model.from_db(DEFAULT_DB_ALIAS, [field.attname for field in fields], values)
+    converters = [(n, field.from_db_value) for n, field in enumerate(fields) if hasattr(field, "from_db_value")]
+    return [field.attname for field in fields], converters
 
 
 def _columns(model: type[Model], alias: str) -> str:
@@ -83,7 +93,7 @@ def _columns(model: type[Model], alias: str) -> str:
 
 _BY_ID = f"""
 SELECT {_columns(Memory, "m")}, {_columns(Bank, "b")} FROM memories_memory m JOIN banks_bank b ON b.id = m.bank_id
- WHERE m.vault_id = %s AND m.id = ANY(%s)
+ WHERE m.vault_id = %s AND m.id = ANY(%s::uuid[])
 """
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 import structlog
+from numpy.typing import NDArray
 
 from banks.access import Access, KeyScope
 from memories.index.spaces import ActiveSpace, active_space
@@ -84,7 +86,8 @@ def search_memories(access: Access, query: SearchQuery) -> SearchAnswer:
         ranking = judged(asked, rank(asked, ask_legs(asked, answer)), answer)
         broken: list[UUID] = []
         best = cut(asked, ranking, broken)
-        answer.hits = [Hit(memory, ranking.scores[place], ranking.explain(place)) for place, memory in best]
+        whys = ranking.explain_all([place for place, _ in best])
+        answer.hits = [Hit(memory, ranking.scores[place], why) for (place, memory), why in zip(best, whys, strict=True)]
         answer.unreadable = len(broken)
         asked.trace.mark("read", len(ranking.memories), len(answer.hits))
         answer.stages = asked.trace.stages
@@ -156,7 +159,7 @@ def _meaning(asked: Asked, answer: SearchAnswer, few: Few | None) -> Meaning | N
         if space is not None:
             (vector,) = space.checked(embed_question(space.embedder, asked.query.query))
             asked.trace.mark("embed", 1, 1)
-            found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector.tolist()), few)
+            found = semantic_leg(asked.access, asked.rows, _nearest(space, asked, vector), few)
             asked.trace.mark("semantic", 1, len(found))
             answer.cosines = found
             return Meaning(found, space, vector)
@@ -172,7 +175,7 @@ def threshold_of(asked: Asked) -> float:
     return float(asked.settings["search_threshold"]) if given is None else given
 
 
-def _nearest(space: ActiveSpace, asked: Asked, vector: Sequence[float]) -> Nearest:
+def _nearest(space: ActiveSpace, asked: Asked, vector: NDArray[np.float32]) -> Nearest:
     floor = own_cosine(space.embedder.name, space.embedder.model, threshold_of(asked))
     return Nearest(space.space_id, vector, floor, asked.settings["candidate_limit"], space.has_graph)
 

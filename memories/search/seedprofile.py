@@ -72,11 +72,10 @@ def _along(memories: Sequence[UUID], legs: Mapping[str, Leg]) -> Legs:
 
 
 def _circumstances(pool: Pool, first: Sequence[int], today: dt.date) -> Circumstances:
-    labels = [pool.labels[row] for row in first]
     return Circumstances(
-        ages=np.array([(today - label.day).days for label in labels], np.float64),
-        importance=np.array([label.importance for label in labels], np.float64),
-        confidence=np.array([label.confidence for label in labels], np.float64),
+        ages=(today.toordinal() - pool.days[first]).astype(np.float64),
+        importance=pool.importance[first],
+        confidence=pool.confidence[first],
         vectors=_vectors(pool, first),
     )
 

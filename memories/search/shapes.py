@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
+
+from pydantic import with_config
 
 from banks.access import Access
 from memories.models import Memory
 from memories.rules.summaries import summary_of
+from memories.rules.vocabulary import IndexState, MemoryCategory, MemoryType, Role, Scope, SourceKind, Status, Trust
 from memories.search.relatives import NONE, Relatives, relatives
+from memoryhub.lib.openapi.shapes import Word, shown
 from memoryhub.lib.sealing import opened
 
 
+@with_config(
+    shown(
+        {
+            "content": "Alice prefers green tea.",
+            "type": "preference",
+            "bank": "Personal",
+            "status": "accepted",
+            "importance": 4,
+            "confidence": 3,
+            "entities": ["Alice"],
+            "tags": ["drinks"],
+            "fact_key": "user.favourite_drink",
+            "namespace": ["default"],
+            "scope": "global",
+            "user_id": "alice",
+            "source_kind": "user_stated",
+            "trust": "stated",
+            "dedup": True,
+            "index_state": "ready",
+            "version": 7,
+            "access_count": 12,
+        }
+    )
+)
 class MemoryOut(TypedDict):
     """Every write field and what the hub adds; compact answers carry ``summary`` instead of ``content``."""
 
@@ -22,11 +50,11 @@ class MemoryOut(TypedDict):
     content: NotRequired[str | None]
     summary: NotRequired[str | None]
     unreadable: NotRequired[bool]
-    type: str
+    type: Annotated[str, Word(MemoryType)]
     bank: str
-    category: str | None
-    role: str | None
-    status: str
+    category: Annotated[str, Word(MemoryCategory)] | None
+    role: Annotated[str, Word(Role)] | None
+    status: Annotated[str, Word(Status)]
     archived: bool
     archived_at: dt.datetime | None
     archived_reason: str | None
@@ -36,14 +64,14 @@ class MemoryOut(TypedDict):
     tags: list[str]
     fact_key: str | None
     namespace: list[str]
-    scope: str
+    scope: Annotated[str, Word(Scope)]
     user_id: str | None
     agent_id: str | None
     session_id: str | None
     task_id: str | None
     extra: dict[str, Any]
-    source_kind: str
-    trust: str
+    source_kind: Annotated[str, Word(SourceKind)]
+    trust: Annotated[str, Word(Trust)]
     external_write_id: str | None
     dedup: bool
     supersedes: UUID | None
@@ -53,7 +81,7 @@ class MemoryOut(TypedDict):
     is_protected: bool
     is_summarized: bool
     summarized_from: list[UUID]
-    index_state: str
+    index_state: Annotated[str, Word(IndexState)]
     version: int
     created_at: dt.datetime
     updated_at: dt.datetime

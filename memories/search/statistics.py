@@ -1,6 +1,7 @@
 """What happened over time, from the counts kept by the hour and the day. No page and no answer counts memories here.
 
-What was tallied since the last sweep is added in the same statement, so the numbers are those of this moment.
+What was tallied since the last sweep is added in the same statement, so the numbers are those of this moment. That a
+memory expires changes no row, so no trigger hears of it: those that have are looked up by an index of their own.
 """
 
 from __future__ import annotations
@@ -103,13 +104,12 @@ def read_statistics(access: Access, period: Period, metrics: Collection[Metric])
         "until": grid.until,
         "step": grid.step,
         "metrics": [metric.value for metric in metrics],
-        "levels": [metric.value for metric in LEVELS.intersection(metrics)],
-        **_reach(access),
+        **_levels_of(access, LEVELS.intersection(metrics)),
     }
     counts: list[Count] = []
     levels: list[tuple[Metric, str, UUID | None, int]] = []
     with connection.cursor() as cursor:
-        cursor.execute(f"{_COUNTS} UNION ALL {_LEVELS}", given)
+        cursor.execute(f"{_EXPIRED} {_COUNTS} UNION ALL {_LEVELS}", given)
         for metric, label, cell, bank, start, n in cursor.fetchall():
             if start is None:
                 levels.append((Metric(metric), label, bank, int(n)))
@@ -121,9 +121,9 @@ def read_statistics(access: Access, period: Period, metrics: Collection[Metric])
 def count_in_banks(access: Access) -> dict[UUID, dict[str, int]]:
     """Bank → how many of its memories stand how, now. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
-    given: dict[str, Any] = {"vault": access.vault_id, "levels": [Metric.STANDING.value], **_reach(access)}
+    given = {"vault": access.vault_id, **_levels_of(access, {Metric.STANDING})}
     with connection.cursor() as cursor:
-        cursor.execute(_LEVELS, given)
+        cursor.execute(f"{_EXPIRED} {_LEVELS}", given)
         rows = [(Metric(metric), label, bank, int(n)) for metric, label, _, bank, _, n in cursor.fetchall()]
     return by_bank(rows)
 
@@ -137,9 +137,15 @@ def by_bank(levels: Sequence[tuple[Metric, str, UUID | None, int]]) -> dict[UUID
     return found
 
 
-def _reach(access: Access) -> dict[str, object]:
-    limited = access.bank_ids is not None
-    return {"banks": list(access.bank_ids or ()), "limited": limited, "of_banks": [metric.value for metric in OF_BANKS]}
+def _levels_of(access: Access, levels: Collection[Metric]) -> dict[str, Any]:
+    limited, said = access.bank_ids is not None, [metric.value for metric in levels]
+    return {
+        "levels": said,
+        "now": now(),
+        "banks": list(access.bank_ids or ()),
+        "limited": limited,
+        "of_banks": [metric.value for metric in OF_BANKS],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +169,31 @@ def read_guard_spells(access: Access, since: dt.datetime) -> list[Spell]:
     ]
 
 
+# Of each that has expired since and is otherwise active or a draft: one less of that, and one expired.
+_EXPIRED = """
+    WITH expired (metric, label, bank_id, at, n) AS (
+        SELECT event.metric, event.label, one.bank_id, event.at, event.n FROM (
+            SELECT bank_id, memoryhub_stands(status, archived_at, superseded_by_id) AS stood, created_at,
+                greatest(expires_at, created_at) AS ended_at, coalesce(event_at, created_at) AS mentioned_at
+            FROM memories_memory
+            WHERE vault_id = %(vault)s AND expires_at <= %(now)s
+                AND expires_at IS NOT NULL AND archived_at IS NULL AND superseded_by_id IS NULL
+        ) AS one CROSS JOIN LATERAL (VALUES
+            ('created', stood, created_at, -1), ('created', 'expired', created_at, 1),
+            ('mentioned', stood, mentioned_at, -1), ('mentioned', 'expired', mentioned_at, 1),
+            ('standing', stood, ended_at, -1), ('standing', 'expired', ended_at, 1)) AS event (metric, label, at, n)
+        WHERE stood IN ('active', 'draft')
+    )
+"""
 _BOTH = """
     SELECT metric, label, cell, bank_id, at, n FROM memories_rollup
     WHERE vault_id = %(vault)s AND span = %(span)s AND at >= %(since)s AND at < %(until)s AND metric = ANY(%(metrics)s)
     UNION ALL
     SELECT metric, label, cell, bank_id, at, n FROM memories_tally
     WHERE vault_id = %(vault)s AND at >= %(since)s AND at < %(until)s AND metric = ANY(%(metrics)s)
+    UNION ALL
+    SELECT metric, label, 0, bank_id, at, n FROM expired
+    WHERE at >= %(since)s AND at < %(until)s AND metric = ANY(%(metrics)s)
 """
 _COUNTS = f"""
     SELECT metric, label, cell, bank_id, date_bin(%(step)s, at, %(since)s) AS start,
@@ -184,6 +209,8 @@ _LEVELS = """
         UNION ALL
         SELECT metric, label, bank_id, n FROM memories_tally
         WHERE vault_id = %(vault)s AND metric = ANY(%(levels)s)
+        UNION ALL
+        SELECT metric, label, bank_id, n FROM expired WHERE metric = ANY(%(levels)s)
     ) AS counted
     WHERE NOT %(limited)s OR bank_id = ANY(%(banks)s::uuid[]) OR metric <> ALL(%(of_banks)s)
     GROUP BY 1, 2, 4 HAVING sum(n) <> 0

@@ -67,8 +67,11 @@ def record_accesses(
     query: str | None = None,
     scores: Sequence[float] = (),
 ) -> None:
-    """Note that the caller was given these memories, best first; returns at once and never fails (PRN-07, INJ-04)."""
-    if ids:
+    """Note that the caller was given these memories, best first; returns at once and never fails (PRN-07, INJ-04).
+
+    A search that found nothing is noted too: listeners hear of it (EVT-02).
+    """
+    if ids or purpose is AccessPurpose.SEARCH:
         note = _Note(
             vault_id=access.vault_id,
             actor=access.actor,
@@ -161,9 +164,12 @@ def _write_vault(access: Access, notes: Sequence[_Note]) -> None:
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'off', true), set_config('lock_timeout', '500ms', true)"
             )
+        lookups = [_lookup(access, note) for note in notes]
         if settings["access_log_days"] and settings["access_log_entries"]:
-            _log(access, notes, ids)
+            _log(access, list(zip(lookups, notes, strict=True)), ids)
             _keep_newest(sorted(ids), settings["access_log_entries"])
+        searches = [_told(one) for one in lookups if one.purpose == AccessPurpose.SEARCH]
+        record_events(access.vault_id, *searches)
         tally_recalls(access, [memory_id for note in notes for memory_id in note.ids], notes[0].at)
         _stamp(access, sorted(ids), max(note.at for note in notes))  # last: its locks are held shortest
 
@@ -180,27 +186,29 @@ def _stamp(access: Access, ids: list[UUID], at: dt.datetime) -> None:
         )
 
 
-def _log(access: Access, notes: Sequence[_Note], ids: set[UUID]) -> None:
+def _lookup(access: Access, note: _Note) -> Lookup:
+    return Lookup(
+        vault_id=access.vault_id,
+        purpose=note.purpose.value,
+        actor_kind=note.actor.kind,
+        actor_id=note.actor.id,
+        agent_id=note.agent_id,
+        at=note.at,
+    )
+
+
+def _log(access: Access, noted: Sequence[tuple[Lookup, _Note]], ids: set[UUID]) -> None:
     """A question about something that is gone meanwhile is not kept: erasing may have been meant for it too."""
     there = set(Memory.objects.in_vault(access.vault_id).filter(pk__in=ids).values_list("pk", flat=True))
     lookups: list[Lookup] = []
     accesses: list[MemoryAccess] = []
-    for note in notes:
-        lookup = Lookup(
-            vault_id=access.vault_id,
-            purpose=note.purpose.value,
-            actor_kind=note.actor.kind,
-            actor_id=note.actor.id,
-            agent_id=note.agent_id,
-            query=note.query if there.issuperset(note.ids) else None,
-            at=note.at,
-        )
+    for lookup, note in noted:
+        lookup.query = note.query if there.issuperset(note.ids) else None
         mine = [each for each in _accesses(lookup, note) if each.memory_id in there]
         lookups += [lookup] if mine else []
         accesses += mine
     insert_rows(lookups)
     insert_rows(accesses)
-    record_events(access.vault_id, *map(_told, (one for one in lookups if one.purpose == AccessPurpose.SEARCH)))
 
 
 def _told(lookup: Lookup) -> Happened:

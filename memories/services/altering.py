@@ -23,7 +23,7 @@ from memories.models import Changeset, Memory, Revision
 from memories.rules.happenings import name_of_change
 from memories.services.changesets import Moved
 from memories.services.revising import DuplicateContent, differs, public_name, shared_bank, snapshot, translated
-from memoryhub.lib.bulk import insert_rows
+from memoryhub.lib.bulk import insert_rows, new_row
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.sealing import Sealed, SealedField
@@ -43,13 +43,16 @@ def alter_memories(access: Access, action: str, changeset: Changeset, alteration
 
     Raises DuplicateContent when one would make a second live memory with the same content: roll back to a savepoint.
     """
-    changed = [
-        one for one in alterations if any(differs(one.memory, name, value) for name, value in one.values.items())
+    found = [
+        (one, {name: value for name, value in one.values.items() if differs(one.memory, name, value)})
+        for one in alterations
     ]
-    if not changed:
+    differing = [(one, values) for one, values in found if values]
+    if not differing:
         return []
+    changed = [one for one, _ in differing]
     at, columns = now(), sorted({name for one in changed for name in one.values})
-    revisions = [_revision(access, action, changeset, one, at) for one in changed]
+    revisions = [_revision(access, action, changeset, one, (values, at)) for one, values in differing]
     try:
         with connection.cursor() as cursor:
             cursor.execute(_statement(tuple(columns)), [at, json.dumps([_row(one, columns) for one in changed])])
@@ -57,7 +60,7 @@ def alter_memories(access: Access, action: str, changeset: Changeset, alteration
         raise translated(error) from error
     moved = [Moved(one.memory.pk, one.memory.version, one.memory.version + 1) for one in changed]
     insert_rows(revisions)
-    insert_rows([audit_entry(access, _done(action, changeset, one)) for one in changed])
+    insert_rows([audit_entry(access, _done(action, changeset, one, values)) for one, values in differing])
     for one in changed:
         one.memory.version += 1
         one.memory.updated_at = at
@@ -87,10 +90,11 @@ def alter_where_possible(
     return moved + more, taken + too
 
 
-def _done(action: str, changeset: Changeset, one: Alteration) -> Audited:
-    """What the audit says of it; asked before the row takes its new values."""
+def _done(action: str, changeset: Changeset, one: Alteration, values: Mapping[str, Any]) -> Audited:
+    """What the audit says of it and of the ``values`` that change; asked before the row takes them."""
     memory = one.memory
-    bank_id = one.values.get("bank_id", shared_bank(memory)) if shared_bank(memory) else None
+    before = shared_bank(memory)
+    after = one.values.get("bank_id", before) if before else None
     return Audited(
         action,
         "memory",
@@ -98,22 +102,24 @@ def _done(action: str, changeset: Changeset, one: Alteration) -> Audited:
         memory.version,
         memory.version + 1,
         changeset.pk,
-        event=name_of_change(
-            action, {name: value for name, value in one.values.items() if differs(memory, name, value)}
-        ),
-        bank_id=bank_id,
+        event=name_of_change(action, values),
+        bank_id=after,
+        left_bank_id=before if before != after else None,
     )
 
 
-def _revision(access: Access, action: str, changeset: Changeset, one: Alteration, at: dt.datetime) -> Revision:
-    memory = one.memory
-    return Revision(
+def _revision(
+    access: Access, action: str, changeset: Changeset, one: Alteration, change: tuple[Mapping[str, Any], dt.datetime]
+) -> Revision:
+    (values, at), memory = change, one.memory
+    return new_row(
+        Revision,
         id=new_id(),
         vault_id=memory.vault_id,
         memory_id=memory.pk,
         version=memory.version,
         before=snapshot(memory),
-        changed=sorted(public_name(name) for name, value in one.values.items() if differs(memory, name, value)),
+        changed=sorted(public_name(name) for name in values),
         action=action,
         reason=one.reason or None,
         actor_kind=access.actor.kind,

@@ -15,7 +15,7 @@ from banks.access import Access, KeyScope
 from memories.models import Changeset, ChangesetItem, Memory
 from memories.models.effective import opened_settings
 from memories.rules.vocabulary import ChangesetState
-from memoryhub.lib.bulk import insert_rows
+from memoryhub.lib.bulk import insert_rows, new_row
 from memoryhub.lib.errors import NotFound
 from memoryhub.lib.ids import new_id, parse_id
 from memoryhub.lib.pagination import decode_cursor, encode_cursor, query_text
@@ -47,13 +47,16 @@ def record_items(changeset: Changeset, moved: Iterable[Moved]) -> None:
     undone meanwhile can be undone as well.
     """
     items = [
-        ChangesetItem(
+        new_row(
+            ChangesetItem,
             id=new_id(),
             vault_id=changeset.vault_id,
             changeset_id=changeset.pk,
             memory_id=one.memory_id,
             version_before=one.version_before,
             version_after=one.version_after,
+            undone_at=None,
+            refused="",
         )
         for one in moved
         if one.version_before != one.version_after

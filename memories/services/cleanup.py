@@ -26,6 +26,7 @@ from memories.rules.cleanup import (
 from memories.rules.cleanupclusters import Cluster, clusters_of
 from memories.rules.cleanupwishes import CleanupWish
 from memories.rules.filters import MemoryFilter
+from memories.rules.querylanguage import parse
 from memories.rules.vocabulary import IndexState, MemoryType, Status
 from memories.search.filtering import narrowed, understand
 from memories.services.context import WriteContext
@@ -193,7 +194,19 @@ def _matching(access: Access, query: str) -> MemoryQuerySet:
     if asked.mistakes:
         errors = [FieldError("/query", "not_understood", f"{one.message} {one.hint}".strip()) for one in asked.mistakes]
         raise QueryNotUnderstood(errors=errors)
+    if _says_nothing(query):
+        error = FieldError(
+            "/query", "names_nothing", "looks for nothing, and would mean every memory; say what to find"
+        )
+        raise QueryNotUnderstood(errors=[error])
     return narrowed(access, asked.given).filter(archived_at=None, is_protected=False).exclude(status=Status.DISCARD)
+
+
+def _says_nothing(query: str) -> bool:
+    """Whether no part of it holds a letter, a digit or a sign to look for: `""` and `-""` find everything in a list."""
+    asked = parse(query)
+    sayings = (*asked.words, *asked.phrases)
+    return not asked.terms and not any(any(not one.isspace() for one in saying.text) for saying in sayings)
 
 
 def _rows(found: MemoryQuerySet) -> dict[UUID, tuple[Any, ...]]:

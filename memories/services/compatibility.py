@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
-from banks.access import Access
+from django.db import transaction
+
+from banks.access import Access, KeyScope
+from memories.models import Memory
 from memories.models.effective import effective_settings
 from memories.rules.drafts import MemoryDraft
+from memories.rules.mem0words import UpdateMemory
+from memories.services import editing, lifecycle
+from memories.services.contention import despite_deadlocks
+from memories.services.revising import locked_memory
 from memories.services.writing import WriteResult, Written, write_batch
 from memoryhub.lib.errors import HubError, NotFound
 
@@ -30,3 +38,30 @@ def write_turns(access: Access, drafts: Sequence[MemoryDraft]) -> list[WriteResu
 
     written = write_batch(access, drafts, all_or_nothing)
     return [result for result in written if not isinstance(result, HubError)]
+
+
+@despite_deadlocks
+def change_told(access: Access, memory_id: str | UUID, told: UpdateMemory) -> Memory:
+    """Change a memory in mem0's words. Needs memories:write.
+
+    Raises NotFound, also for an archived one, and what editing raises.
+    """
+    access.require(KeyScope.MEMORIES_WRITE)
+    with transaction.atomic():
+        memory = _there(access, memory_id)
+        return editing.update_memory(access, memory.pk, told.changes(memory.extra))
+
+
+@despite_deadlocks
+def delete_told(access: Access, memory_id: str | UUID) -> Memory:
+    """Archive a memory. Needs memories:delete. Raises NotFound, also for one that is archived."""
+    access.require(KeyScope.MEMORIES_DELETE)
+    with transaction.atomic():
+        return lifecycle.archive_memory(access, _there(access, memory_id).pk, archived=True)
+
+
+def _there(access: Access, memory_id: str | UUID) -> Memory:
+    memory = locked_memory(access, memory_id)
+    if memory.archived_at is not None:
+        raise NotFound
+    return memory

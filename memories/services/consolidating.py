@@ -153,10 +153,13 @@ def sources_of(members: Sequence[Memory]) -> list[Source]:
 
 
 def _text(context: WriteContext, members: Sequence[Memory]) -> _Written | None:
-    longest = context.settings_in(members[0].bank_id)["content_max_length"]
-    sources, by_model = sources_of(members), get_chat_model() is not None
-    text = _asked(context.access, members, sources) if by_model else _extracted(sources)
-    return _Written(text, by_model) if text is not None and len(text) <= longest else None
+    by_model = get_chat_model() is not None
+    text = _asked(context.access, members, sources_of(members)) if by_model else extracted_text(context, members)
+    return _Written(text, by_model) if text is not None and len(text) <= _longest(context, members) else None
+
+
+def _longest(context: WriteContext, members: Sequence[Memory]) -> int:
+    return int(context.settings_in(members[0].bank_id)["content_max_length"])
 
 
 def _asked(access: Access, members: Sequence[Memory], sources: Sequence[Source]) -> str | None:
@@ -178,9 +181,12 @@ def _asked(access: Access, members: Sequence[Memory], sources: Sequence[Source])
     return accepted_text(answer.value.summary) if answer.value else None
 
 
-def _extracted(sources: Sequence[Source]) -> str | None:
+def extracted_text(context: WriteContext, members: Sequence[Memory]) -> str | None:
+    """The summary made of sentences of the members, oldest first; None where nothing would be saved."""
     embedder = get_embedder()
-    return extracted_summary(sources, embedder.embed if embedder is not None and embedder.local else None)
+    embed = embedder.embed if embedder is not None and embedder.local else None
+    text = extracted_summary(sources_of(members), embed)
+    return text if text is not None and len(text) <= _longest(context, members) else None
 
 
 @dataclass(frozen=True, slots=True)

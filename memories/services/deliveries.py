@@ -148,7 +148,8 @@ def _concerns(webhook: Webhook, heard: Heard) -> bool:
     """Banks narrow what is heard of memories, and nothing else."""
     if webhook.banks is None or not heard.type.startswith("memory."):
         return True
-    return heard.data.get("bank_id") in {str(one) for one in webhook.banks}
+    mine = {str(one) for one in webhook.banks}
+    return not mine.isdisjoint({heard.data.get("bank_id"), heard.data.get("left_bank_id")})
 
 
 def messages_of(webhook: Webhook, deliveries: Collection[Delivery]) -> dict[UUID, dict[str, object]]:
@@ -159,11 +160,11 @@ def messages_of(webhook: Webhook, deliveries: Collection[Delivery]) -> dict[UUID
     for one in deliveries:
         if one.event_id is None:
             data: dict[str, object] = {"webhook_id": str(webhook.pk)}
-            found[one.pk] = {"type": TEST, "timestamp": one.created_at.isoformat(), "data": data}
+            found[one.pk] = {"type": TEST, "timestamp": one.created_at, "data": data}
         elif (event := heard.get(one.event_id)) is not None:
             actor = {"kind": event.actor.kind, "id": event.actor.id}
             data = {**event.data, "event_id": str(event.id), "actor": actor, "request_id": event.request_id}
-            found[one.pk] = {"type": event.type, "timestamp": event.at.isoformat(), "data": data}
+            found[one.pk] = {"type": event.type, "timestamp": event.at, "data": data}
     return found
 
 

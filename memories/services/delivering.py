@@ -8,7 +8,6 @@ rarely, while the others go on.
 from __future__ import annotations
 
 import datetime as dt
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -20,8 +19,9 @@ from uuid import UUID
 import structlog
 from django.db import connection, transaction
 from django.db.models import Q
+from pydantic_core import to_json
 
-from banks.access import Access, system_access
+from banks.access import Access, mandate_stands, system_access
 from memories.models import Delivery, Webhook
 from memories.rules.webhooks import (
     ANSWER_MAX,
@@ -33,7 +33,7 @@ from memories.rules.webhooks import (
     signature,
 )
 from memories.services.deliveries import fan_out, messages_of
-from memories.services.webhooks import disable
+from memories.services.webhooks import ENDED, disable
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import HubError
 from memoryhub.lib.posting import Answer, Poster
@@ -42,8 +42,9 @@ from memoryhub.lib.sealing import gate
 THREADS = 32
 #: Calls to one endpoint at the same time, once it has answered one well.
 AT_ONCE = 6
-#: Deliveries of one endpoint taken from the database together, and how long they are this process's own.
-TAKEN, LEASE = 100, dt.timedelta(minutes=3)
+#: Deliveries of one endpoint taken from the database together, how long they are this process's own, and after how many
+#: seconds it says so again: what a killed one had taken is sent by the next one soon.
+TAKEN, LEASE, RENEWS_EVERY = 100, dt.timedelta(seconds=30), 10.0
 #: A round ends after so many seconds, or when nothing came for a moment; the next one goes on.
 LONGEST, LINGERS, TICK, TAKES_EVERY = 45.0, 1.0, 0.05, 0.2
 #: An endpoint whose secrets do not open is looked at again after so long.
@@ -126,7 +127,8 @@ class _Round:
 
     def run(self) -> int:
         """Until there is nothing left to do, or the time is over."""
-        quiet_since, taken_at = time.monotonic(), 0.0
+        quiet_since = renewed_at = time.monotonic()
+        taken_at = 0.0
         with ThreadPoolExecutor(THREADS, "webhook") as pool:
             while (at := time.monotonic()) < self.until:
                 idle = not any(line.waiting for line in self.lines.values())
@@ -134,6 +136,9 @@ class _Round:
                     quiet_since = at
                 taken_at = at if idle or at >= taken_at + TAKES_EVERY else taken_at
                 quiet_since = at if self.flying else quiet_since
+                if at >= renewed_at + RENEWS_EVERY:
+                    self._renew()
+                    renewed_at = at
                 self._send(pool)
                 self._land(TICK)
                 if at - quiet_since > LINGERS:
@@ -163,6 +168,9 @@ class _Round:
         webhook = Webhook.objects.select_related("vault").filter(pk=webhook_id).first()
         if webhook is None:
             return 0
+        if not mandate_stands(webhook.vault_id, webhook.mandate):
+            self._end(webhook)
+            return 0
         try:
             return self._line(webhook).put(list(Delivery.objects.filter(pk__in=ids).order_by("due_at", "pk")))
         except HubError as error:
@@ -170,6 +178,14 @@ class _Round:
             Webhook.objects.filter(pk=webhook_id).update(rests_until=now() + UNUSABLE_FOR)
             Delivery.objects.filter(pk__in=ids).update(lease_until=None)
             return 0
+
+    def _end(self, webhook: Webhook) -> None:
+        """Nothing more goes out in the name of who may not listen any more, whatever is waiting."""
+        with transaction.atomic():
+            found = Webhook.objects.select_for_update().get(pk=webhook.pk)
+            disable(system_access(webhook.vault_id, f"webhook-{webhook.pk}"), found, ENDED)
+            found.save(update_fields=["state", "why"])
+            found.deliveries.exclude(lease_until=None).update(lease_until=None)
 
     def _line(self, webhook: Webhook) -> _Line:
         access = system_access(webhook.vault_id, f"webhook-{webhook.pk}")
@@ -227,9 +243,15 @@ class _Round:
             line.waiting.clear()
             Delivery.objects.filter(pk__in=back).update(lease_until=None)
 
+    def _renew(self) -> None:
+        flying = [delivery.pk for _, delivery in self.flying.values()]
+        Delivery.objects.filter(pk__in=[*flying, *self._waiting()]).update(lease_until=now() + LEASE)
+
     def _give_back(self) -> None:
-        back = [message.delivery.pk for line in self.lines.values() for message in line.waiting]
-        Delivery.objects.filter(pk__in=back).update(lease_until=None)
+        Delivery.objects.filter(pk__in=self._waiting()).update(lease_until=None)
+
+    def _waiting(self) -> list[UUID]:
+        return [message.delivery.pk for line in self.lines.values() for message in line.waiting]
 
 
 def note_answer(access: Access, webhook: Webhook, delivery: Delivery, answer: Answer) -> None:
@@ -263,7 +285,7 @@ def note_answer(access: Access, webhook: Webhook, delivery: Delivery, answer: An
 
 
 def _message(delivery: Delivery, said: Mapping[str, object], secrets: list[str]) -> _Message:
-    body = json.dumps(said, separators=(",", ":")).encode()
+    body = to_json(said)
     at, message_id = int(now().timestamp()), delivery.message_id
     headers = {
         "content-type": "application/json",

@@ -21,7 +21,7 @@ from memories.models.memory import LIVE
 from memories.rules.drafts import Resolution
 from memories.rules.limits import ENTITIES_MAX, TAGS_MAX
 from memories.rules.trust import lower, trust_of_writer
-from memories.rules.vocabulary import PairDecision, PairKind, PairState, Trust
+from memories.rules.vocabulary import PairDecision, PairKind, PairState, Side, Trust
 from memories.services.changesets import Moved, open_changeset, record_items
 from memories.services.contention import despite_deadlocks, lock_chains
 from memories.services.context import WriteContext
@@ -183,7 +183,8 @@ def _locked(access: Access, pair_id: str | UUID) -> DuplicatePair:
 
 def _join(access: Access, pair: DuplicatePair, resolution: Resolution) -> Changeset:
     """Let one memory of the pair stand for both; everything it takes is one changeset."""
-    keeps_older = (resolution.keep or ("older" if resolution.decision == PairDecision.MERGE else "newer")) == "older"
+    usual = Side.OLDER if resolution.decision == PairDecision.MERGE else Side.NEWER
+    keeps_older = (resolution.keep or usual) == Side.OLDER
     kept, other = (pair.older, pair.newer) if keeps_older else (pair.newer, pair.older)
     check_successor(access, other.pk)
     action = "merge_pair" if resolution.decision == PairDecision.MERGE else "supersede_memory"

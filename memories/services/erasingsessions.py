@@ -13,7 +13,7 @@ from memories.models import ErasureReceipt, Job, Session
 from memories.rules.vocabulary import ErasureKind, JobState
 from memories.search.sessions import find_session
 from memories.services.contention import despite_deadlocks
-from memories.services.forgetting import forget_answers, forget_calls, forget_events, forget_jobs
+from memories.services.forgetting import forget_answers, forget_calls, forget_events, forget_jobs, forget_views
 from memories.services.notes import forget_notes
 from memories.services.receipts import count_removed, open_receipt, sign_receipt
 
@@ -49,6 +49,7 @@ def erase_conversation(access: Access, receipt: ErasureReceipt, found: Session) 
     names = [session_id, *session.messages.values_list("pk", flat=True)]
     removed |= {thing: forget(access, names) for thing, forget in FORGETTING.items()}
     removed["notes"] = forget_notes(access, [], [session_id])
+    removed["saved_views"] = forget_views(access, ErasureKind.SESSION, session.sid)
     forget_jobs(access, [session_id])
     forget_events(access, [session_id])
     removed["messages"] = session.messages.all().delete()[0]

@@ -22,6 +22,7 @@ from memories.rules.vocabulary import ErasureKind
 from memories.services.contention import despite_deadlocks, lock_chains
 from memories.services.erasing import erase_rows
 from memories.services.erasingsessions import erase_conversation
+from memories.services.forgetting import forget_views
 from memories.services.jobs import enqueue_job, finish_job, hold_job, report_progress
 from memories.services.receipts import count_removed, open_receipt, sign_receipt
 from memoryhub.lib.errors import Conflict, Denied
@@ -200,13 +201,14 @@ def _erase_session(access: Access, job: Job, session: Session, receipt: ErasureR
 
 
 def _finish(access: Access, job: Job, subject: _Subject, receipt: ErasureReceipt) -> None:
-    """What is left in others' rows: turns in their conversations, whose summaries are made anew, and questions."""
+    """What is left elsewhere: turns in others' conversations, whose summaries are made anew, questions, saved views."""
     with transaction.atomic():
         hold_job(job)
         receipt.refresh_from_db()
         messages = subject.messages
         heard = Session.objects.filter(pk__in=messages.values("session_id"))
         heard.filter(summary__isnull=False).update(summary=None, summarized_through=0)
-        count_removed(receipt, {"messages": messages.delete()[0], "lookups": subject.lookups.delete()[0]})
+        removed = {"messages": messages.delete()[0], "lookups": subject.lookups.delete()[0]}
+        count_removed(receipt, removed | {"saved_views": forget_views(access, subject.kind, subject.name)})
         sign_receipt(access, receipt)
         finish_job(job)

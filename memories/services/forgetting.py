@@ -25,10 +25,13 @@ from memories.models import (
     Link,
     Memory,
     Revision,
+    SavedView,
 )
 from memories.rules.erasure import REASONED_AS_A_WHOLE, heir
-from memories.rules.vocabulary import Relation
+from memories.rules.savedviews import names_subject
+from memories.rules.vocabulary import ErasureKind, Relation
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
+from memoryhub.lib.sealing import opened
 
 NOBODY = UUID(int=0)
 _CLOSED = "What replaced it was erased."
@@ -66,6 +69,17 @@ def forget_events(access: Access, ids: Collection[UUID]) -> int:
     """Take conversations out of the stream of events; how many events named one. Memories are named by the audit."""
     told = Event.objects.filter(vault_id=access.vault_id, target_kind="session", target_id__in=ids)
     return told.update(target_id=None)
+
+
+def forget_views(access: Access, kind: ErasureKind, subject: str) -> int:
+    """Delete saved lists, whoever's, that name a user, an agent or a conversation; how many."""
+    views = SavedView.objects.filter(vault_id=access.vault_id).defer("is_shared", "is_pinned", "created_at")
+    naming = [
+        view.pk
+        for view in views
+        if names_subject(kind, subject, opened(view, "name") or "", opened(view, "address") or "")
+    ]
+    return SavedView.objects.filter(vault_id=access.vault_id, pk__in=naming).delete()[0] if naming else 0
 
 
 def forget_revisions(access: Access, memory_ids: Collection[UUID]) -> int:

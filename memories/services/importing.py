@@ -1,4 +1,4 @@
-"""The job behind an import: check every line of the file, then bring it in, chunk by chunk.
+"""The job behind an import: read the file, check every line of it, then bring it in, chunk by chunk.
 
 Each chunk commits by itself, together with how far the import is, and is met again as its own work should the worker
 die in between: a file is imported once, however often it is tried.
@@ -30,11 +30,12 @@ from memories.rules.imports import Found, Tally
 from memories.rules.vocabulary import ImportState
 from memories.services.context import WriteContext
 from memories.services.datamigrations import record_import
-from memories.services.imports import fail_import, lines_of
+from memories.services.imports import LinesInterleaved, fail_import, lines_of
 from memories.services.jobs import JobLost, finish_job, hold_job, report_progress
 from memories.services.linesmet import meet_lines
 from memories.services.lineties import bring_banks, bring_links, bring_messages, bring_sessions
 from memories.services.linewrites import Bringing, write_lines
+from memories.services.received import read_received
 from memoryhub.lib.clock import now
 
 type Numbered[L] = list[tuple[int, L]]
@@ -43,15 +44,27 @@ type Numbered[L] = list[tuple[int, L]]
 def import_vault(access: Access, job: Job) -> int:
     """Check the file, then import it unless it is a dry run, and finish the job; how many lines were read.
 
-    A file that is no whole export ends the import, not the attempt. Raises JobLost, WriteContended.
+    A file that is no whole export ends the import, not the attempt; an import that was ended meanwhile, as by an
+    erasure, ends its job. Raises JobLost, LinesInterleaved, WriteContended.
     """
     owner = VaultImport.objects.filter(vault_id=access.vault_id, pk=job.ref["import_id"]).first()
-    if owner is None or owner.home is None:
+    if owner is None or owner.state == ImportState.FAILED:
         finish_job(job)
         return 0
+    try:
+        return _carry_out(access, owner, job)
+    except (JobLost, LinesInterleaved):
+        if not VaultImport.objects.filter(pk=owner.pk, state=ImportState.FAILED).exists():
+            raise
+        finish_job(job)
+        return 0
+
+
+def _carry_out(access: Access, owner: VaultImport, job: Job) -> int:
     asked = acting_under(access, owner.mandate)
     if owner.state == ImportState.CHECKING:
         try:
+            read_received(asked, owner, job)
             _check(asked, owner, job)
         except FileRefused as refusal:
             with transaction.atomic():
@@ -62,6 +75,13 @@ def import_vault(access: Access, job: Job) -> int:
     if owner.state == ImportState.IMPORTING:
         _bring(asked, owner, job)
     return int(owner.lines)
+
+
+def _hold_import(owner: VaultImport) -> None:
+    """Lock the import inside the transaction that changes its state. Raises JobLost when it was ended meanwhile."""
+    rows = VaultImport.objects.select_for_update().filter(pk=owner.pk)
+    if not rows.exclude(state=ImportState.FAILED).exists():
+        raise JobLost
 
 
 def _chunks(owner: VaultImport, start: int = 0) -> Iterator[ImportChunk]:
@@ -95,6 +115,7 @@ def _check(asked: Access, owner: VaultImport, job: Job) -> None:
         raise FileRefused("The file is not as it was exported: lines are missing or changed. Export or copy it again.")
     with transaction.atomic():
         hold_job(job)
+        _hold_import(owner)
         owner.found, owner.refused, owner.through = tally.counts, tally.refused, 0
         owner.state = (ImportState.CHECKED if owner.options["dry_run"] else ImportState.IMPORTING).value
         owner.save(update_fields=["found", "refused", "through", "state", "lines"])
@@ -144,6 +165,7 @@ def _bring(asked: Access, owner: VaultImport, job: Job) -> None:
     report_progress(job, owner.lines, owner.lines, "importing")
     with transaction.atomic():
         hold_job(job)
+        _hold_import(owner)
         owner.state, owner.finished_at = ImportState.DONE.value, now()
         owner.save(update_fields=["state", "finished_at"])
         ImportChunk.objects.filter(owner=owner).delete()
@@ -166,7 +188,7 @@ def _bring_chunk(asked: Access, owner: VaultImport, chunk: ImportChunk, job: Job
         owner.made, owner.refused = bringing.tally.counts, bringing.tally.refused
         owner.through = chunk.number + 1
         owner.save(update_fields=["made", "refused", "through"])
-        ImportChunk.objects.filter(pk=chunk.pk).update(body=None)
+        ImportChunk.objects.filter(pk=chunk.pk).update(body=None, names=None)
 
     if memories := _of(lines, MemoryLine):
         write_lines(bringing, chunk, memories, commit)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from banks.access import Access, KeyScope, mandate_of, system_access
 from banks.services.audit import Audited, record_audit
 from memories.jobs import JobKind
-from memories.models import ImportChunk, Job, VaultImport
+from memories.models import Changeset, ImportChunk, Job, Memory, VaultImport
 from memories.models.effective import effective_settings
 from memories.rules.exchange import LINE_BYTES_MAX, FileRefused, Header, id_in, parse_header
-from memories.rules.imports import CHUNK_BYTES, CHUNK_LINES, ImportOptions
+from memories.rules.imports import CHUNK_BYTES, CHUNK_LINES, RAW_FROM, Found, ImportOptions
 from memories.rules.vocabulary import ImportState
 from memories.services.changesets import open_changeset
+from memories.services.context import WriteContext
 from memories.services.datamigrations import record_import
 from memories.services.jobs import enqueue_job
 from memoryhub.lib.bulk import insert_rows
@@ -32,6 +34,12 @@ from memoryhub.lib.sealing import gate
 _ANY_BYTES = "latin-1"
 #: So many waiting imports are looked at in one sweep.
 DROPPED_AT_ONCE = 100
+#: Of these imports, those with a line about one of these memories; without names it came before they were kept.
+_NAMING = """
+    SELECT DISTINCT owner_id FROM memories_importchunk c
+    WHERE owner_id = ANY(%s) AND body IS NOT NULL AND number < %s
+      AND (names IS NULL OR EXISTS (SELECT 1 FROM unnest(c.names) AS name WHERE name = ANY(%s)))
+"""
 UNFINISHED = [ImportState.RECEIVING, ImportState.CHECKING, ImportState.CHECKED, ImportState.IMPORTING]
 
 
@@ -62,25 +70,36 @@ def stage_lines(access: Access, import_id: str | UUID, pieces: Iterable[bytes]) 
 
     Raises NotFound, ImportNotReady, FileRefused for a file, or a line, that is too large or no export.
     """
-    _require_import(access)
-    found = _unfinished(access, import_id, ImportState.RECEIVING)
-    settings = effective_settings(access)
-    most_bytes, most_lines = settings["import_max_mib"].value * 2**20, settings["import_max_lines"].value
+    found = receiving_import(access, import_id)
     try:
-        for lines in _chunked(pieces):
-            found.bytes += sum(map(len, lines))
-            if found.bytes > most_bytes or found.lines + len(lines) > most_lines:
-                raise FileRefused(
-                    f"The file has more than {most_bytes >> 20} MiB or {most_lines} lines; "
-                    "raise import_max_mib or import_max_lines in the settings, or import it in parts."
-                )
-            if found.home is None:
-                found.home = _home_of(parse_header(lines[0]))
-            _stage(found, lines)
+        take_lines(access, found, pieces)
     except FileRefused as refusal:
         fail_import(found, refusal)
         raise
     return found
+
+
+def receiving_import(access: Access, import_id: str | UUID) -> VaultImport:
+    """An import that takes more of its file. Needs import. Raises NotFound, ImportNotReady."""
+    _require_import(access)
+    return _unfinished(access, import_id, ImportState.RECEIVING)
+
+
+def take_lines(access: Access, found: VaultImport, pieces: Iterable[bytes]) -> None:
+    """Put the lines behind those of an import. Needs import. Raises FileRefused, LinesInterleaved."""
+    _require_import(access)
+    settings = effective_settings(access)
+    most_bytes, most_lines = settings["import_max_mib"].value * 2**20, settings["import_max_lines"].value
+    for lines in _chunked(pieces):
+        found.bytes += sum(map(len, lines))
+        if found.bytes > most_bytes or found.lines + len(lines) > most_lines:
+            raise FileRefused(
+                f"The file has more than {most_bytes >> 20} MiB or {most_lines} lines; "
+                "raise import_max_mib or import_max_lines in the settings, or import it in parts."
+            )
+        if found.home is None:
+            found.home = _home_of(parse_header(lines[0]))
+        _stage(found, lines, _names_of(access, lines))
 
 
 def check_import(access: Access, import_id: str | UUID) -> VaultImport:
@@ -88,7 +107,7 @@ def check_import(access: Access, import_id: str | UUID) -> VaultImport:
     _require_import(access)
     with transaction.atomic():
         found = _unfinished(access, import_id, ImportState.RECEIVING, lock=True)
-        if not found.lines:
+        if not found.bytes:
             raise FileRefused("The file is empty; send the lines of an exported vault.")
         if not found.options["dry_run"]:
             _begin_changing(access, found)
@@ -141,6 +160,19 @@ def unfinished_import(access: Access, digest: str, options: ImportOptions) -> Va
     return next((one for one in rows.select_related("job").order_by("-id") if _asked(one) == wanted), None)
 
 
+def count_staying(access: Access, changeset: Changeset) -> dict[str, int]:
+    """What an import brought that undoing it leaves: banks, links, conversations and their messages, by kind.
+
+    Memories are archived; the rest can only be erased or deleted, which an undo never does. Needs memories:read.
+    """
+    access.require(KeyScope.MEMORIES_READ)
+    rows = VaultImport.objects.filter(vault_id=access.vault_id, changeset=changeset)
+    counts = Counter[str]()
+    for made in rows.values_list("made", flat=True):
+        counts.update({kind: by_fate.get(Found.NEW.value, 0) for kind, by_fate in made.items() if kind != "memory"})
+    return {kind: count for kind, count in counts.items() if count}
+
+
 def drop_abandoned_imports() -> int:
     """End imports nobody finished sending or said yes to (``import_staged_days``); how many. The hub's own sweep."""
     at, dropped = now(), 0
@@ -156,16 +188,24 @@ def drop_abandoned_imports() -> int:
 
 
 def forget_imports(access: Access, memory_ids: Collection[UUID]) -> int:
-    """Drop the staged lines of every unfinished import that holds one of these memories; how many imports.
+    """Drop the staged lines of every unfinished import that says one of these memories; how many imports.
 
-    What was imported already stays, and the import says why it ended.
+    What was imported already stays, and the import says why it ended. A file nobody has read yet is left alone.
     """
-    wanted, dropped = set(memory_ids), 0
-    for found in VaultImport.objects.filter(vault_id=access.vault_id, state__in=UNFINISHED):
-        if any(_holds(found, chunk, wanted) for chunk in ImportChunk.objects.filter(owner=found, body__isnull=False)):
-            fail_import(found, Conflict("A memory of this file was erased meanwhile; import the file again."))
-            dropped += 1
-    return dropped
+    hashes = Memory.objects.in_vault(access.vault_id).filter(pk__in=memory_ids, content_hash__isnull=False)
+    wanted = {*memory_ids, *(id_in(access.vault_id, one) for one in memory_ids)}
+    wanted |= {_name_of(said) for said in hashes.values_list("content_hash", flat=True) if said is not None}
+    unfinished = list(_unfinished_ids(access.vault_id))
+    if not unfinished:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(_NAMING, [unfinished, RAW_FROM, list(wanted)])
+        naming = [owner for (owner,) in cursor.fetchall()]
+    rows = VaultImport.objects.select_for_update().filter(pk__in=naming, state__in=UNFINISHED)
+    ended = list(rows.order_by("pk"))
+    for found in ended:
+        fail_import(found, Conflict("A memory of this file was erased meanwhile; import the file again."))
+    return len(ended)
 
 
 def fail_import(found: VaultImport, error: HubError) -> None:
@@ -182,15 +222,28 @@ def lines_of(chunk: ImportChunk) -> list[tuple[int, bytes]]:
     return list(enumerate(lines, start=chunk.first_line))
 
 
-def _holds(found: VaultImport, chunk: ImportChunk, wanted: set[UUID]) -> bool:
-    for _, line in lines_of(chunk):
+def _unfinished_ids(vault_id: UUID) -> QuerySet[VaultImport, UUID]:
+    return VaultImport.objects.filter(vault_id=vault_id, state__in=UNFINISHED).values_list("pk", flat=True)
+
+
+def _names_of(access: Access, lines: Iterable[bytes]) -> list[UUID]:
+    """By what an erasure finds the memories of these lines."""
+    context, names = WriteContext.of(access), set[UUID]()
+    for line in lines:
         try:
-            source = UUID(json.loads(line)["id"])
+            said = json.loads(line)
+            if said["kind"] != "memory":
+                continue
+            names.add(id_in(access.vault_id, UUID(said["id"])))
+            names.add(UUID(said["id"]))
+            names.add(_name_of(context.content_hash(said["content"])))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # no line about a memory; the check refuses it by its number
-        if source in wanted or id_in(found.vault_id, source) in wanted:
-            return True
-    return False
+    return sorted(names)
+
+
+def _name_of(content_hash: bytes | memoryview) -> UUID:
+    return UUID(bytes=bytes(content_hash[:16]))
 
 
 def _require_import(access: Access) -> None:
@@ -243,14 +296,14 @@ def _chunked(pieces: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield lines
 
 
-def _stage(found: VaultImport, lines: list[bytes]) -> None:
+def _stage(found: VaultImport, lines: list[bytes], names: list[UUID]) -> None:
     """Put lines behind those that are there. Raises LinesInterleaved when another request did so meanwhile."""
     chunk = ImportChunk(vault_id=found.vault_id, owner=found, number=found.chunks, first_line=found.lines + 1)
-    chunk.body = b"".join(lines).decode(_ANY_BYTES)
+    chunk.body, chunk.names = b"".join(lines).decode(_ANY_BYTES), names
     found.lines, found.chunks = found.lines + len(lines), found.chunks + 1
     with transaction.atomic():
         held = VaultImport.objects.select_for_update().get(pk=found.pk)
-        if (held.chunks, held.state) != (chunk.number, ImportState.RECEIVING):
+        if (held.chunks, held.state) != (chunk.number, found.state):
             raise LinesInterleaved
         insert_rows([chunk])
         found.save(update_fields=["bytes", "lines", "chunks", "home"])

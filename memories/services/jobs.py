@@ -136,8 +136,8 @@ def fail_job(job: Job, error: str, *, permanent: bool = False) -> bool:
         if permanent or held.attempts >= MAX_ATTEMPTS:
             _bury(held, error)
             return True
-        _put_back(held, now() + retry_after(held.attempts), error)
-        _tell(held, EventType.JOB_FAILED)
+        if _put_back(held, now() + retry_after(held.attempts), error):
+            _tell(held, EventType.JOB_FAILED)
     return False
 
 
@@ -153,15 +153,18 @@ def defer_job(job: Job, until: dt.datetime, why: str) -> None:
             _put_back(held, until, why)
 
 
-def _put_back(held: Job, due_at: dt.datetime, error: str) -> None:
+def _put_back(held: Job, due_at: dt.datetime, error: str) -> bool:
+    """Whether it waits again: where a newer one does the same, it is cancelled."""
     if _has_waiting_twin(held):
         held.state, held.finished_at = JobState.CANCELLED.value, now()
         held.error = "A newer job does the same."
         held.save(update_fields=["state", "finished_at", "error"])
-    else:
-        held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
-        held.due_at, held.lease_until = due_at, None
-        held.save(update_fields=["state", "error", "due_at", "lease_until", "attempts", "stage"])
+        _tell(held, EventType.JOB_CANCELLED)
+        return False
+    held.state, held.error = JobState.PENDING.value, error[:ERROR_LENGTH]
+    held.due_at, held.lease_until = due_at, None
+    held.save(update_fields=["state", "error", "due_at", "lease_until", "attempts", "stage"])
+    return True
 
 
 def _has_waiting_twin(job: Job) -> bool:

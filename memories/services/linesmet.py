@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from banks.access import Access
-from memories.models import Memory
+from memories.models import ChangesetItem, Memory
 from memories.rules.exchange import MemoryLine, id_in
 from memories.rules.imports import Found
 from memories.rules.vocabulary import Scope
@@ -30,15 +30,22 @@ class Lines:
     met: dict[UUID, Memory] = field(default_factory=dict)
     #: Lines whose text is here under another id → that memory.
     twins: dict[UUID, Memory] = field(default_factory=dict)
+    #: Memories that an import brought and that its undo put away: they come in again.
+    undone: set[UUID] = field(default_factory=set)
 
     def found(self, line: MemoryLine) -> Found:
         """What a line is to the vault."""
         if line.id in self.twins:
             return Found.SAME
         known = self.met.get(line.id)
-        if known is None:
+        if known is None or self.returns(line):
             return Found.NEW
         return Found.CHANGED if values_to_change(line, known) else Found.SAME
+
+    def returns(self, line: MemoryLine) -> bool:
+        """Whether a line brings back what the undo of an import put away."""
+        known = self.met.get(line.id)
+        return known is not None and line.is_live and known.pk in self.undone
 
 
 def meet_lines(context: WriteContext, home: UUID | None, lines: Sequence[MemoryLine]) -> Lines:
@@ -61,7 +68,15 @@ def meet_lines(context: WriteContext, home: UUID | None, lines: Sequence[MemoryL
             found.met[line.id] = named[line.external_write_id]
         elif line.id in hashes and (twin := equal.get(identity_in(access, line, hashes[line.id]))) is not None:
             found.twins[line.id] = twin
+    found.undone = _undone(found.met.values())
     return found
+
+
+def _undone(rows: Iterable[Memory]) -> set[UUID]:
+    """Those that were made by an import, put away by its undo, and left so."""
+    away = [row.pk for row in rows if row.archived_at is not None and not differs(row, "archived_reason", "undone")]
+    made = ChangesetItem.objects.filter(memory_id__in=away, version_before=0, undone_at__isnull=False)
+    return set(made.filter(changeset__action="import_vault").values_list("memory_id", flat=True))
 
 
 def identity_in(access: Access, line: MemoryLine, content_hash: bytes) -> tuple[Any, ...]:

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
+
+from banks.services.banks import UnknownBank
 from memories.models import Changeset, ChangesetItem, ImportChunk, Memory, VaultImport
 from memories.rules.drafts import MemoryDraft
 from memories.rules.exchange import MemoryLine, id_in, refused
@@ -17,7 +20,7 @@ from memories.services.changesets import Moved, record_items
 from memories.services.context import WriteContext
 from memories.services.linesmet import Lines, identity_in, meet_lines, values_to_change
 from memories.services.preparing import Told
-from memories.services.revising import Change, change_memory, locked_memory
+from memories.services.revising import Change, DuplicateContent, change_memory, locked_memory
 from memories.services.writing import Written, write_batch
 from memoryhub.lib.errors import HubError
 
@@ -58,17 +61,19 @@ def write_lines(
     Raises WriteContended, and what ``commit`` raises.
     """
     lines = meet_lines(bringing.context, bringing.owner.home, [line for _, line in numbered])
-    fresh = [(number, line) for number, line in numbered if lines.found(line) == Found.NEW]
+    returning = [(number, line) for number, line in numbered if lines.returns(line)]
+    fresh = [(number, line) for number, line in numbered if lines.found(line) == Found.NEW and not lines.returns(line)]
     changed = [line for _, line in numbered if lines.found(line) == Found.CHANGED]
 
     def together(results: Written) -> None:
         bringing.begin()
         settled = _settle(bringing, lines, [line for _, line in fresh], results, becoming)
-        moved = [*settled, *_overwrite(bringing, lines, changed)]
+        back = list(_bring_back(bringing, lines, returning))
+        moved = [*settled, *_overwrite(bringing, lines, changed), *back]
         _record(bringing.owner.changeset, moved)
         _remember_twins(chunk, lines, [line for _, line in fresh], results)
         _count(bringing.tally, fresh, results)
-        bringing.tally.add("memory", Found.SAME, len(numbered) - len(fresh) - len(changed))
+        bringing.tally.add("memory", Found.SAME, len(numbered) - len(fresh) - len(changed) - len(returning))
         updates = bringing.owner.options["update"]
         bringing.tally.add("memory", Found.UPDATED if updates else Found.CHANGED, len(changed))
         commit()
@@ -175,6 +180,25 @@ def _overwrite(bringing: Bringing, lines: Lines, changed: Sequence[MemoryLine]) 
         before, values = memory.version, values_to_change(line, memory)
         change_memory(bringing.context, memory, Change("import_vault", values, "", bringing.owner.changeset.pk))
         yield Moved(memory.pk, before, memory.version)
+
+
+def _bring_back(bringing: Bringing, lines: Lines, returning: Sequence[tuple[int, MemoryLine]]) -> Iterable[Moved]:
+    """Import again what an undo put away, as the file says it now; where its text lives elsewhere it stays away."""
+    context, tally = bringing.context, bringing.tally
+    for number, line in sorted(returning, key=lambda one: lines.met[one[1].id].pk):
+        memory = locked_memory(context.access, lines.met[line.id].pk)
+        before, back = memory.version, {"archived_at": None, "archived_reason": None}
+        try:
+            values = {**values_to_change(line, memory), **back, "bank_id": context.bank(line.bank).pk}
+            with transaction.atomic():
+                change_memory(context, memory, Change("import_vault", values, "", bringing.owner.changeset.pk))
+        except DuplicateContent:
+            tally.add("memory", Found.SAME)
+        except UnknownBank as error:
+            tally.refuse("memory", refused(number, error))
+        else:
+            tally.add("memory", Found.NEW)
+            yield Moved(memory.pk, before, before + 1)
 
 
 def _record(changeset: Changeset, moved: Sequence[Moved]) -> None:

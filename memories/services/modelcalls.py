@@ -12,10 +12,11 @@ from django.db.models import Count, QuerySet, Sum
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.calls.asking import ModelAnswer, ModelQuestion, ask_model
-from memories.calls.guarding import ModelUnavailable, clear_guard, guard_rules, state_of
+from memories.calls.guarding import ModelUnavailable, clear_guard, state_of
 from memories.events import EventType
 from memories.models import CallGuard, ModelCall
-from memories.rules.guard import mode, retry_at
+from memories.models.effective import opened_settings
+from memories.rules.guard import GuardRules, mode, retry_at
 from memories.rules.vocabulary import CallResult, GuardedService, GuardMode
 from memoryhub.lib.clock import now
 
@@ -55,13 +56,14 @@ def read_guard(access: Access) -> list[GuardView]:
 
 def _views(access: Access) -> list[GuardView]:
     rows = {row.service: row for row in CallGuard.objects.filter(vault_id=access.vault_id)}
-    return [_view(access, service, rows.get(service.value)) for service in GuardedService]
+    rules = GuardRules.of(opened_settings(access))
+    return [_view(rules, service, rows.get(service.value)) for service in GuardedService]
 
 
-def _view(access: Access, service: GuardedService, row: CallGuard | None) -> GuardView:
+def _view(rules: GuardRules, service: GuardedService, row: CallGuard | None) -> GuardView:
     if row is None:
         return GuardView(service, GuardMode.CLOSED, 0, None, None, "", None)
-    state, rules, at = state_of(row), guard_rules(access), now()
+    state, at = state_of(row), now()
     counted = sum(at - each <= rules.window for each in state.errors)
     return GuardView(
         service=service,

@@ -6,7 +6,7 @@ A decision goes the way of the review list: it is remembered with the pair, and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -19,7 +19,7 @@ from memories.models import DuplicatePair, Embedding, Memory
 from memories.rules.calibration import own_cosine, reference_similarity
 from memories.rules.differences import differences
 from memories.rules.drafts import Resolution
-from memories.rules.vocabulary import PairDecision, PairKind, PairState
+from memories.rules.vocabulary import PairDecision, PairKind, PairState, Side
 from memories.search.likeness import Resembling, nearest_memories
 from memories.search.reading import get_memory, with_relations
 from memories.services.comparing import COMPARED_CHARACTERS
@@ -95,7 +95,7 @@ def decide_near(
             reopen_pair(access, pair.pk)
         if stays is None:
             return resolve_pair(access, pair.pk, Resolution(decision=PairDecision.NOT_DUPLICATE))
-        keep: Literal["older", "newer"] = "older" if str(pair.older_id) == str(stays) else "newer"
+        keep = Side.OLDER if str(pair.older_id) == str(stays) else Side.NEWER
         return resolve_pair(access, pair.pk, Resolution(decision=PairDecision.SUPERSEDE, keep=keep))
 
 

@@ -18,7 +18,7 @@ from memories.models import ClusterSummary, Job, Memory
 from memories.rules.clustersummary import estimated_cost
 from memories.rules.vocabulary import JobState
 from memories.services.clustering import FoundCluster, clusters_in, group_of, old_memories, summarized_banks
-from memories.services.consolidating import ACTION, fingerprint_of, sources_of
+from memories.services.consolidating import ACTION, extracted_text, fingerprint_of, sources_of
 from memories.services.context import WriteContext
 from memories.services.jobs import enqueue_job
 from memoryhub.lib.crypto import keyed_hash
@@ -42,12 +42,14 @@ class OfferedCluster:
     """A cluster with its memories, oldest first, and about how many tokens its summary would take; 0 without a model.
 
     ``was_undone``: the same texts were summarised once and it was taken back; only a person's choice does it again.
+    ``text``: what the summary would be, where no model is asked; None where none can be made that is shorter.
     """
 
     found: FoundCluster
     memories: list[Memory]
     tokens: int
     was_undone: bool
+    text: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def preview_clusters(access: Access, bank: str | None = None, limit: int = 50) -
         banks = [one for one in banks if one == wanted]
     found, examined = clusters_in(context, banks, LOOKED_AT)
     return ClusterPreview(
-        clusters=_offered(access, found[:limit]),
+        clusters=_offered(context, found[:limit]),
         total=len(found),
         examined=examined,
         is_whole=examined < LOOKED_AT,
@@ -84,7 +86,8 @@ def preview_clusters(access: Access, bank: str | None = None, limit: int = 50) -
     )
 
 
-def _offered(access: Access, clusters: Sequence[FoundCluster]) -> list[OfferedCluster]:
+def _offered(context: WriteContext, clusters: Sequence[FoundCluster]) -> list[OfferedCluster]:
+    access = context.access
     ids = [memory_id for one in clusters for memory_id in one.memory_ids]
     rows = Memory.objects.visible_to(access).select_related("bank").in_bulk(ids)
     members = [[rows[one] for one in cluster.memory_ids if one in rows] for cluster in clusters]
@@ -98,6 +101,7 @@ def _offered(access: Access, clusters: Sequence[FoundCluster]) -> list[OfferedCl
             memories=each,
             tokens=estimated_cost(sources_of(each)) if has_model and fingerprint else 0,
             was_undone=fingerprint in undone,
+            text=extracted_text(context, each) if fingerprint and not has_model else None,
         )
         for cluster, each, fingerprint in zip(clusters, members, prints, strict=True)
     ]

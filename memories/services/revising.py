@@ -161,6 +161,7 @@ def _keep(access: Access, memory: Memory, kept: Kept, change: Change) -> None:
         change.changeset_id,
         event=name_of_change(change.action, {name: getattr(memory, name) for name in kept.changed}),
         bank_id=shared_bank(memory),
+        left_bank_id=UUID(kept.values["bank_id"]) if "bank_id" in kept.changed and shared_bank(memory) else None,
     )
     record_audit(access, done)
 

@@ -82,6 +82,8 @@ def write_setting(access: Access, level: Level, key: str, value: Any, target: st
 
 def _target(access: Access, level: Level, target: str | None) -> UUID | None:
     if level == Level.VAULT:
+        if target and target != str(access.vault_id):
+            raise SettingInvalid(errors=[FieldError("/target", "not_used", "only the levels bank and agent have one")])
         return None
     if not target:
         raise SettingInvalid(errors=[FieldError("/target", "required", f"name the {level.value} by name or id")])

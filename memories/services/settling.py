@@ -8,7 +8,6 @@ it, and what is merely close is kept and shown to a person; anything else is new
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +27,7 @@ from memories.services.context import WriteContext
 from memories.services.indexing import index_memories
 from memories.services.jobs import enqueue_job
 from memories.services.meeting import Met, has_expired, is_live, may_see, meeting
+from memories.services.outcomes import WriteResult
 from memories.services.preparing import Prepared, Told, embed_prepared, prepare
 from memories.services.pruning import prune_memories
 from memories.services.revising import SAID, Change, added, change_memory, differs
@@ -36,24 +36,6 @@ from memories.services.upkeep import remember_upkeep
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, HubError, NotFound
-
-
-@dataclass(frozen=True, slots=True)
-class WriteResult:
-    """What a write did (DUP-28): ``memory`` is the one that is there now, also for a duplicate.
-
-    ``similarity`` is that to the memory named, on the reference scale; ``pair_id`` a pair that waits for review.
-    """
-
-    memory: Memory
-    outcome: Outcome
-    decided_by: str
-    reason: str
-    duplicate_of: UUID | None = None
-    superseded_id: UUID | None = None
-    similarity: float | None = None
-    similar_to: UUID | None = None
-    pair_id: UUID | None = None
 
 
 class Raced(Exception):
@@ -78,6 +60,8 @@ class Batch:
         self.added: list[Prepared] = []
         self.changed: list[Indexable] = []
         self.confirmed: list[UUID] = []
+        #: Of these, those that are not locked yet, and the version that was compared.
+        self.seen: dict[UUID, int] = {}
         self.pairs: list[DuplicatePair] = []
         self.asked: list[str] = []
         self.audit: list[AuditEntry] = []
@@ -237,6 +221,7 @@ class Batch:
 
     def _finish(self) -> None:
         self._insert_fresh()
+        self._hold_seen()
         if self.confirmed:
             confirmed = Memory.objects.in_vault(self.access.vault_id).filter(pk__in=self.confirmed)
             confirmed.update(last_confirmed_at=now())
@@ -250,6 +235,13 @@ class Batch:
         if self.asked:
             enqueue_job(self.access.vault_id, JobKind.CHECK_UPDATES, {"memory_ids": self.asked})
         remember_upkeep(self.access.vault_id, self.numbers[0], self.numbers[-1] - self.numbers[0])
+
+    def _hold_seen(self) -> None:
+        """Lock what duplicates were found of. Raises Raced when one of them is no longer what was compared."""
+        rows = Memory.objects.in_vault(self.access.vault_id).filter(pk__in=self.seen).order_by("id")
+        held = rows.select_for_update(of=("self",), no_key=True).values_list("pk", "version")
+        if self.seen and dict(held) != self.seen:
+            raise Raced
 
     def _created(self, memory: Memory) -> AuditEntry:
         return audit_entry(self.access, added("write_memory", memory))
@@ -293,11 +285,13 @@ class Batch:
     def _duplicate(self, item: Prepared, twin: Memory, decision: Decision) -> WriteResult | HubError:
         """Nothing new is stored; mostly there is only a date to note, which is done for all together."""
         lifts = decision is _EXACTLY and Trust(item.memory.trust).rank > Trust(twin.trust).rank
-        if twin.pk not in self.met.held or lifts or item.target is not None:
+        if lifts or item.target is not None:
             return self._alone(lambda: self._confirm(item, twin, decision))
+        if twin.pk not in self.met.held:
+            self.seen[twin.pk] = twin.version
         twin.last_confirmed_at = now()
         self.confirmed.append(UUID(str(twin.pk)))
-        return _skipped(twin, decision, decision.reason)
+        return WriteResult.skipped(twin, decision, decision.reason)
 
     def _confirm(self, item: Prepared, twin: Memory, decision: Decision) -> WriteResult:
         """An exact duplicate from a more believed source lifts what was only assumed (DUP-11)."""
@@ -320,7 +314,7 @@ class Batch:
             reason += " It replaces the memory named in `supersedes`."
             twin_id = UUID(str(twin.pk))
             return WriteResult(twin, Outcome.SUPERSEDED, decision.decided_by, reason, twin_id, retired, 1.0)
-        return _skipped(twin, decision, reason)
+        return WriteResult.skipped(twin, decision, reason)
 
     def _retire_target(self, item: Prepared, successor: Memory) -> UUID | None:
         """What ``supersedes`` asked for also happens when the new text was there already (SUP-02); the old one's id."""
@@ -371,7 +365,7 @@ class Batch:
         """The row as it is now, locked, to be changed. Raises Raced when it was erased."""
         self.met.held.discard(memory.pk)
         found = Memory.objects.select_for_update(of=("self",), no_key=True).filter(pk=memory.pk).first()
-        if found is None:
+        if found is None or self.seen.pop(memory.pk, found.version) != found.version:
             raise Raced
         return found
 
@@ -380,14 +374,6 @@ class Batch:
         values = {"archived_at": now(), "archived_reason": "expired"}
         change_memory(self.context, twin, Change("archive_memory", values, "expired"))
         self.met.forget(twin)
-
-
-def _skipped(twin: Memory, decision: Decision, reason: str) -> WriteResult:
-    similarity = decision.candidate.similarity if decision.candidate else 1.0
-    twin_id = UUID(str(twin.pk))
-    return WriteResult(
-        twin, Outcome.DUPLICATE, decision.decided_by, reason, twin_id, similarity=similarity, similar_to=twin_id
-    )
 
 
 def _moves(item: Prepared) -> list[Any]:

@@ -18,7 +18,7 @@ from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 
 if TYPE_CHECKING:
-    from memories.services.settling import WriteResult
+    from memories.services.outcomes import WriteResult
 
 _EXACT = "exact_hash"
 _FATES: Mapping[Outcome, Fate] = {

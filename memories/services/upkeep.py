@@ -16,7 +16,8 @@ from memories.index.compaction import chunks_to_compact, compact_chunk
 from memories.index.graphs import TAIL_MAX, build_graph, count_vectors, drain_tail, drop_graph, needs_graph
 from memories.jobs import JobKind
 from memories.models import Embedding, Job, VaultSpace
-from memories.services.jobs import enqueue_job, finish_job, report_progress
+from memories.rules.vocabulary import JobState
+from memories.services.jobs import defer_job, enqueue_job, finish_job, report_progress
 from memoryhub.lib.clock import now
 
 #: Every so many document numbers somebody should look whether there is something to do.
@@ -26,6 +27,8 @@ BUILD_LEASE = dt.timedelta(minutes=30)
 #: A search that began in a space is over this long after the vault has left it.
 READ_UNTIL = dt.timedelta(seconds=60)
 FORGOTTEN_AT_ONCE = 5_000
+#: Who finds another worker at it comes back after this long.
+LOOK_AGAIN = dt.timedelta(seconds=10)
 
 
 def remember_upkeep(vault_id: UUID, first_doc_no: int, count: int) -> None:
@@ -35,11 +38,33 @@ def remember_upkeep(vault_id: UUID, first_doc_no: int, count: int) -> None:
 
 
 def keep_index(access: Access, job: Job) -> int:
-    """Do what there is to do and finish the job; how many documents and vectors were moved. Raises JobLost."""
+    """Do what there is to do and finish the job; how many documents and vectors were moved. Raises JobLost.
+
+    One worker at a time in a vault: two would put the same vectors into its index twice, and one of them would drop
+    the index the other has just built.
+    """
+    if _is_kept(job):
+        _come_back(job)
+        return 0
     moved = _pack(access, job) + _graph(access, job) + _forget_spaces(access, job)
     with transaction.atomic():
         finish_job(job)
     return moved
+
+
+def _is_kept(job: Job) -> bool:
+    """Whether somebody else is at it. Each claims before it looks, so of two at the same moment one sees the other."""
+    others = Job.objects.filter(vault_id=job.vault_id, kind=JobKind.KEEP_INDEX, state=JobState.RUNNING)
+    return others.filter(lease_until__gte=now()).exclude(pk=job.pk).exists()
+
+
+def _come_back(job: Job) -> None:
+    """Later, unless one that waits already will look: then nothing is left to do, and nobody is told of it."""
+    twins = Job.objects.filter(vault_id=job.vault_id, kind=JobKind.KEEP_INDEX, state=JobState.PENDING)
+    if job.dedupe_key is not None and twins.filter(dedupe_key=job.dedupe_key).exists():
+        finish_job(job)
+    else:
+        defer_job(job, now() + LOOK_AGAIN, "Another worker looks after this vault's index just now.")
 
 
 def _pack(access: Access, job: Job) -> int:

@@ -30,6 +30,10 @@ from memoryhub.lib.net import AddressRefused, AnswerTooSlow, resolve, within
 
 MOST = 20
 _LOOKED_UP_WITHIN = 3.0
+#: Why an endpoint is blocked.
+PRIVATE = "private_address"
+#: Why one is switched off: whoever made it may not listen any more.
+ENDED = "key_ended"
 
 
 class TooManyWebhooks(Conflict):
@@ -73,6 +77,7 @@ def create_webhook(access: Access, draft: WebhookDraft) -> Issued:
             banks=_banks(access, draft.banks),
             is_private=is_private,
             state=(WebhookState.BLOCKED if is_private else WebhookState.ACTIVE).value,
+            why=PRIVATE if is_private else "",
             mandate=mandate_of(access),
             position=horizon.look().drawn,
         )
@@ -142,7 +147,8 @@ def _found(access: Access, webhook_id: str | UUID, *, lock: bool = False) -> Web
 def update_webhook(access: Access, webhook_id: str | UUID, changes: WebhookChanges) -> Webhook:
     """Change what ``changes`` names; ``active`` false pauses, true resumes where it was. Needs webhooks:admin.
 
-    Another address forgets an operator's leave, and hears no more than whoever gave it. Raises NotFound, Invalid,
+    Another address forgets an operator's leave, and hears no more than whoever gave it; so does one that goes on after
+    its maker's key ended. What it hears is changed by whoever may hear what it hears now. Raises NotFound, Invalid,
     MissingScope, UnknownBank.
     """
     access.require(KeyScope.WEBHOOKS_ADMIN)
@@ -152,33 +158,38 @@ def update_webhook(access: Access, webhook_id: str | UUID, changes: WebhookChang
         webhook = _found(access, webhook_id, lock=True)
         if said.get("name"):
             webhook.name = said["name"]
+        if said.keys() & {"types", "banks"}:
+            audible(access, webhook.types)  # or it would be made to hear less, and its secret asked for then
         if "types" in said:
             webhook.types = sorted(audible(access, said["types"] or []))
         if "banks" in said:
             webhook.banks = _banks(access, said["banks"])
         if is_private is not None and said["url"] != webhook.url:
             webhook.url, webhook.is_private, webhook.private_allowed = said["url"], is_private, False
-            # Whoever says where it leads hears it: no more of it than they may.
-            webhook.mandate = mandate_of(access)
-            webhook.types = sorted(audible(access, webhook.types))
-            webhook.state = _standing(webhook, paused=webhook.state == WebhookState.PAUSED).value
+            _take_over(access, webhook)
+            _stand(webhook, paused=webhook.state == WebhookState.PAUSED)
+        if said.get("active") and webhook.why == ENDED:
+            _take_over(access, webhook)
         if said.get("active") is not None:
-            webhook.state = _standing(webhook, paused=not said["active"]).value
-        if webhook.state == WebhookState.ACTIVE:
-            _forgive(webhook)
+            _stand(webhook, paused=not said["active"])
         webhook.save()
         record_audit(access, Audited("update_webhook", "webhook", webhook.pk))
     return webhook
 
 
-def _standing(webhook: Webhook, *, paused: bool) -> WebhookState:
-    if webhook.is_private and not webhook.private_allowed:
-        return WebhookState.BLOCKED
-    return WebhookState.PAUSED if paused else WebhookState.ACTIVE
+def _take_over(access: Access, webhook: Webhook) -> None:
+    """Whoever says where it leads, or has it go on, hears it: no more of it than they may. Raises MissingScope."""
+    webhook.mandate = mandate_of(access)
+    webhook.types = sorted(audible(access, webhook.types))
 
 
-def _forgive(webhook: Webhook) -> None:
-    webhook.failures, webhook.failing_since, webhook.rests_until, webhook.why = 0, None, None, ""
+def _stand(webhook: Webhook, *, paused: bool) -> None:
+    """Blocked, paused or active, as it should be now; what went wrong before is forgiven when it is called again."""
+    blocked = webhook.is_private and not webhook.private_allowed
+    state = WebhookState.BLOCKED if blocked else WebhookState.PAUSED if paused else WebhookState.ACTIVE
+    webhook.state, webhook.why = state.value, PRIVATE if blocked else ""
+    if state is WebhookState.ACTIVE:
+        webhook.failures, webhook.failing_since, webhook.rests_until = 0, None, None
 
 
 def allow_private(access: Access, webhook_id: str | UUID) -> Webhook:
@@ -190,8 +201,8 @@ def allow_private(access: Access, webhook_id: str | UUID) -> Webhook:
         webhook = _found(access, webhook_id, lock=True)
         webhook.private_allowed = True
         if webhook.state == WebhookState.BLOCKED:
-            webhook.state = WebhookState.ACTIVE.value
-        webhook.save(update_fields=["private_allowed", "state"])
+            _stand(webhook, paused=False)
+        webhook.save()
         record_audit(access, Audited("allow_private_webhook", "webhook", webhook.pk))
     return webhook
 
@@ -204,11 +215,14 @@ def is_operator(access: Access) -> bool:
 
 
 def rotate_webhook_secret(access: Access, webhook_id: str | UUID) -> Issued:
-    """A new secret, shown this once; for a day both sign. Needs webhooks:admin. Raises NotFound."""
+    """A new secret, shown this once; for a day both sign. Needs webhooks:admin, and the scopes to hear what it hears:
+    who has the secret can speak as the hub. Raises NotFound, MissingScope.
+    """
     access.require(KeyScope.WEBHOOKS_ADMIN)
     secret = encoded_secret(new_key())
     with transaction.atomic():
         webhook = _found(access, webhook_id, lock=True)
+        audible(access, webhook.types)
         webhook.old_secret, webhook.old_until, webhook.secret = webhook.secret, now() + OVERLAP, secret
         webhook.save(update_fields=["secret", "old_secret", "old_until"])
         record_audit(access, Audited("rotate_webhook_secret", "webhook", webhook.pk))

@@ -17,9 +17,10 @@ from memories.index.spaces import SpaceMoved
 from memories.rules.drafts import MemoryDraft
 from memories.services.contention import MAX_RACES, WriteContended, is_deadlock, took_newer_key
 from memories.services.context import WriteContext, allocate_documents
+from memories.services.outcomes import WriteResult
 from memories.services.preparing import Told
 from memories.services.revising import broken_constraint
-from memories.services.settling import Batch, Raced, WriteResult
+from memories.services.settling import Batch, Raced
 from memories.services.superseding import check_successor, succeeding
 from memories.services.tallies import tally_writes
 from memoryhub.lib.errors import HubError

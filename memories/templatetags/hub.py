@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 register = template.Library()
 
-HUES = 9
-# With this seed the banks a vault starts with all get a colour of their own.
-_HUE_SEED = 17
+HUES = 15
+# With this seed the banks a vault starts with all get a colour of their own, none of them near that of errors.
+_HUE_SEED = 279986
 
 
 @register.simple_tag

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.text import Truncator
 
-from banks.services.audit import AuditFilter, audit_choices, list_audit
+from banks.access import Door
+from banks.services.audit import AuditFilter, audit_choices
+from banks.services.auditlines import AuditLine, list_audit_lines
 from memories.search.reading import read_memories
 from memories.web.actors import names_of
 from memories.web.addresses import Address, address_of
@@ -32,8 +34,20 @@ if TYPE_CHECKING:
 PAGE = 50
 TEXT_SHOWN = 60
 FILTERS = ("door", "who", "action", "request")
-#: Who acted tells the door: people come through the browser, keys over REST and MCP, and the hub works by itself.
-DOORS = {"user": "Browser", "key": "REST and MCP", "system": "The hub itself"}
+DOORS = {
+    Door.BROWSER: "Browser",
+    Door.REST: "REST",
+    Door.MCP: "MCP",
+    Door.COMMAND: "Command line",
+    Door.JOB: "The hub itself",
+}
+#: The same at the end of a sentence; the hub's own work needs none.
+THROUGH = {
+    Door.BROWSER: "in the browser",
+    Door.REST: "over REST",
+    Door.MCP: "over MCP",
+    Door.COMMAND: "at the command line",
+}
 SAID = {
     "write_memory": ("wrote", "plus"),
     "confirm_memory": ("confirmed", "check"),
@@ -97,7 +111,7 @@ SAID = {
     "update_bank": ("changed", "layers"),
     "create_agent": ("created", "bot"),
     "update_agent": ("changed", "bot"),
-    "write_setting": ("changed", "settings"),
+    "write_setting": ("changed a setting of", "settings"),
     "retry_job": ("retried", "rotate-ccw"),
     "cancel_job": ("cancelled", "ban"),
     "create_webhook": ("made", "webhook"),
@@ -110,7 +124,10 @@ SAID = {
     "save_view": ("saved", "library"),
     "delete_view": ("removed", "library"),
     "reset_guard": ("reset", "refresh-cw"),
-    "summarize_memories": ("summarised old memories:", "brain"),
+    "summarize_memories": ("summarised", "brain"),
+    "add_member": ("added", "plus"),
+    "change_member": ("changed", "pencil"),
+    "remove_member": ("removed", "ban"),
 }
 THING = {
     "api_key": "a key",
@@ -132,7 +149,11 @@ THING = {
     "webhook": "a webhook",
     "delivery": "an event",
     "saved_view": "a view of the list",
+    "membership": "a member",
+    "system": "the whole hub",
 }
+#: What a job that somebody asked for is about, where its verb alone does not say so.
+ABOUT = {"summarize_memories": "old memories"}
 PAGES = {"memory": "memory", "agent": "agent", "changeset": "changeset", "job": "job", "cleanup_plan": "plan"}
 
 
@@ -149,15 +170,18 @@ class ActivityLine:
     request_id: str
     #: How often in a row, for what has no page of its own.
     times: int = 1
+    #: Through which door, in words; empty for the hub's own work and where it was not noted yet.
+    door: str = ""
 
 
-def activity_lines(access: Access, entries: list[AuditEntry]) -> list[ActivityLine]:
-    """The entries in words; memories by the beginning of their text, which the audit itself does not keep."""
+def activity_lines(access: Access, found: list[AuditLine]) -> list[ActivityLine]:
+    """The lines in words; a memory by the beginning of its text, which the audit itself does not keep."""
+    entries = [one.entry for one in found]
     who = names_of(access, {(entry.actor_kind, entry.actor_id) for entry in entries})
     ids = [entry.target_id for entry in entries if entry.target_kind == "memory" and entry.target_id]
-    found, _ = read_memories(access, ids) if ids else ([], [])
-    texts = {memory.pk: f"“{Truncator(text).chars(TEXT_SHOWN)}”" for memory in found if (text := opened(memory))}
-    return _runs([_line(entry, who((entry.actor_kind, entry.actor_id)), texts) for entry in entries])
+    shown, _ = read_memories(access, ids) if ids else ([], [])
+    texts = {memory.pk: f"“{Truncator(text).chars(TEXT_SHOWN)}”" for memory in shown if (text := opened(memory))}
+    return _runs([_line(one, who((one.entry.actor_kind, one.entry.actor_id)), texts) for one in found])
 
 
 def _said(line: ActivityLine) -> tuple[str, ...]:
@@ -170,26 +194,42 @@ def _runs(lines: list[ActivityLine]) -> list[ActivityLine]:
     for line in lines:
         before = found[-1] if found else None
         if before and not line.url and _said(line) == _said(before):
-            found[-1] = replace(before, times=before.times + 1)
+            found[-1] = replace(before, times=before.times + line.times)
         else:
             found.append(line)
     return found
 
 
-def _line(entry: AuditEntry, who: str, texts: Mapping[UUID, str]) -> ActivityLine:
+def _line(line: AuditLine, who: str, texts: Mapping[UUID, str]) -> ActivityLine:
+    entry = line.entry
     verb, icon = SAID.get(entry.action, (spoken(entry.action).lower(), "history"))
     kind, target = entry.target_kind, entry.target_id
     named = texts.get(target, f"memory {short_id(target)}") if kind == "memory" and target else None
-    has_page = kind in PAGES and target is not None and entry.action != "erase_memory"
+    thing, url, times = named or THING.get(kind, f"a {spoken(kind).lower()}"), "", line.count
+    if kind == "job":
+        thing = ABOUT.get(entry.action, thing)
+    if kind in PAGES and target is not None and entry.action != "erase_memory":
+        url = reverse(PAGES[kind], args=[target])
+    if kind == "memory" and line.count > 1:
+        thing, url, times = f"{line.count:,} memories", _together(entry), 1
     return ActivityLine(
         who=who[:1].upper() + who[1:],
         verb=verb,
-        thing=named or THING.get(kind, f"a {kind.replace('_', ' ')}"),
+        thing=thing,
         icon=icon,
         at=entry.at,
-        url=reverse(PAGES[kind], args=[target]) if has_page else "",
+        url=url,
         request_id=entry.request_id,
+        times=times,
+        door=THROUGH.get(Door(entry.door), "") if entry.door else "",
     )
+
+
+def _together(entry: AuditEntry) -> str:
+    """Where all of what was done together is listed."""
+    if entry.changeset_id is None:
+        return str(Address(reverse("activity")).having(request=entry.request_id))
+    return reverse("erasure" if entry.action == "erase_memory" else "changeset", args=[entry.changeset_id])
 
 
 def activity_tabs(here: str) -> list[Choice]:
@@ -207,12 +247,12 @@ def activity(request: HubRequest) -> HttpResponse:
     """The audit of this vault, in pages: everybody's, or of one door, caller, action or request."""
     access, asked = request.access, address_of(request.path, request.GET, FILTERS)
     before, here = request.GET.get("before", ""), asked.without("before")
-    entries = list_audit(access, PAGE + 1, _place(before), _wanted(here))
-    shown = entries[:PAGE]
+    found = list_audit_lines(access, PAGE + 1, _place(before), _wanted(here))
+    shown = found[:PAGE]
     context = {
         "lines": activity_lines(access, shown),
         "tabs": activity_tabs("activity"),
-        "older_url": str(here.having(before=str(shown[-1].pk))) if len(entries) > PAGE else "",
+        "older_url": str(here.having(before=str(found[PAGE].entry.pk + 1))) if len(found) > PAGE else "",
         "is_first": not before,
         "newest_url": str(here),
         "fields": _fields(access, here),
@@ -239,7 +279,8 @@ def _place(text: str) -> int | None:
 def _wanted(here: Address) -> AuditFilter:
     kind, _, actor = here.first("who").partition(":")
     return AuditFilter(
-        actor_kind=kind or (here.first("door") if here.first("door") in DOORS else ""),
+        door=here.first("door") if here.first("door") in set(Door) else "",
+        actor_kind=kind,
         actor_id=actor,
         action=here.first("action"),
         request_id=here.first("request"),
@@ -252,7 +293,9 @@ def _fields(access: Access, here: Address) -> list[FilterField]:
     people = sorted({(who((kind, actor)), f"{kind}:{actor}") for kind, actor, *_ in found if actor})
     actions = sorted({(spoken(action), action) for _, _, action, _ in found})
     return [
-        FilterField("door", "Door", _options(here.first("door"), [(words, value) for value, words in DOORS.items()])),
+        FilterField(
+            "door", "Door", _options(here.first("door"), [(words, value.value) for value, words in DOORS.items()])
+        ),
         FilterField("who", "Who", _options(here.first("who"), people)),
         FilterField("action", "What", _options(here.first("action"), actions)),
     ]

@@ -15,11 +15,21 @@ from memories.rules.undoing import Refusal
 from memories.rules.vocabulary import ChangesetState
 from memories.search.reading import versions_around
 from memories.services.changesets import count_items, get_changeset, list_changesets, list_items, undoable_until
+from memories.services.imports import count_staying
 from memories.services.undoing import undo_changeset
 from memories.web.activity import activity_tabs
 from memories.web.actors import agent_names, names_of
 from memories.web.addresses import Address
-from memories.web.changewords import STATES, Turn, icon_of, spoken_reason, state_of_item, title_of, turn_of
+from memories.web.changewords import (
+    STATES,
+    Turn,
+    icon_of,
+    spoken_reason,
+    state_of_item,
+    staying_words,
+    title_of,
+    turn_of,
+)
 from memories.web.choices import Choice
 from memories.web.rows import row_of
 from memoryhub.lib.clock import now
@@ -137,6 +147,7 @@ def changeset(request: HubRequest, changeset_id: UUID) -> HttpResponse:
         "line": changeset_lines(request.access, [found])[0],
         "items": _item_lines(request.access, page.items),
         "counts": counts,
+        "staying": staying_words(count_staying(request.access, found)),
         "left": [Choice(code.replace("_", " "), str(here.having(refused=code)), n, code == only) for code, n in left],
         "every_url": str(here) if only else "",
         "next_url": str(following),

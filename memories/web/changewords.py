@@ -41,6 +41,14 @@ DONE = {
     "resolve_pair": ("Decided about two that were alike", "check"),
     "merge_pair": ("Merged", "layers"),
     "summarize_memories": ("Summarised", "layers"),
+    "import_vault": ("Imported", "upload"),
+}
+#: What an import brings beside memories, one and several.
+BROUGHT = {
+    "bank": ("bank", "banks"),
+    "session": ("conversation", "conversations"),
+    "message": ("message", "messages"),
+    "link": ("link", "links"),
 }
 STANDS = State("In force", "circle-check", "ok")
 STATES = {
@@ -65,6 +73,12 @@ def title_of(changeset: Changeset) -> str:
 def icon_of(changeset: Changeset) -> str:
     """The symbol of what was done."""
     return DONE.get(changeset.action, ("", "history"))[1]
+
+
+def staying_words(counts: Mapping[str, int]) -> str:
+    """``2 conversations and 31 messages``; empty where there is nothing."""
+    said = [f"{counts[kind]:,} {words[counts[kind] != 1]}" for kind, words in BROUGHT.items() if counts.get(kind)]
+    return " and ".join(filter(None, [", ".join(said[:-1]), *said[-1:]]))
 
 
 def spoken_reason(reason: str) -> str:

@@ -65,7 +65,8 @@ def broker_vitals() -> list[Vital]:
         none = State("None running", *_WARN)
         return [broker, Vital("Workers", none, "Jobs wait until one starts", reverse("jobs"))]
     latest = dt.datetime.fromtimestamp(seen.latest, dt.UTC)
-    state = State(f"{seen.workers} running", *_OK)
+    # One program answers for all its processes, however many `--workers` there are.
+    state = State("Running" if seen.workers == 1 else f"{seen.workers} programs run", *_OK)
     return [broker, Vital("Workers", state, "Sign of life", reverse("jobs"), latest)]
 
 
@@ -76,8 +77,8 @@ def model_vitals(guards: Sequence[GuardRow]) -> list[Vital]:
     if chat is None or chat.view.mode is GuardMode.CLOSED:
         if get_chat_model() is None:
             return [Vital("Model guard", State("No model", "circle-dashed"), "Nothing is asked of a model", url)]
-        return [Vital("Model guard", State("Closed", *_OK), "Calls go out", url)]
-    words = {GuardMode.OPEN: ("Open", *_BAD), GuardMode.HALF_OPEN: ("Half open", *_WARN)}
+        return [Vital("Model guard", State("Lets through", *_OK), "Calls go out", url)]
+    words = {GuardMode.OPEN: ("Paused", *_BAD), GuardMode.HALF_OPEN: ("Trying", *_WARN)}
     return [Vital("Model guard", State(*words[chat.view.mode]), "Nothing is asked meanwhile", url)]
 
 

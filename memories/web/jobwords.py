@@ -51,6 +51,25 @@ WHAT_FOR = {
     "undo_changeset": "Takes a large change back, memory by memory.",
     "summarize_session": "Writes the running summary of a conversation.",
 }
+#: What a job is called where its name in code says little to a person.
+NAMES = {
+    "embed_memories": "Make vectors",
+    "keep_index": "Keep the index",
+    "reembed_memories": "Re-embed",
+    "reseal_memories": "Reseal",
+    "reindex_memories": "Re-index",
+    "check_updates": "Compare with old memories",
+    "extract_session": "Read a conversation",
+    "apply_cleanup": "Clean-up",
+    "summarize_memories": "Summarise memories",
+    "plan_cleanup": "Scheduled clean-up plan",
+    "erase_subject": "Erase everything about somebody",
+    "enforce_retention": "Retention",
+    "import_vault": "Import",
+    "bulk_change": "Change many memories",
+    "undo_changeset": "Undo a large change",
+    "summarize_session": "Summarise a conversation",
+}
 _HOUR, _MINUTE = 3_600, 60
 
 
@@ -146,7 +165,7 @@ def row_of_job(job: Job, may_change: bool) -> JobRow:
     stopped = state in {JobState.DEAD, JobState.CANCELLED}
     return JobRow(
         job=job,
-        kind=spoken(job.kind),
+        kind=NAMES.get(job.kind) or spoken(job.kind),
         what_for=WHAT_FOR.get(job.kind, ""),
         state=_state(job),
         progress=" · ".join(filter(None, (counted, fast))),

@@ -137,10 +137,11 @@ def _shared(address: Address, banks: Sequence[Bank], left_out: list[str]) -> dic
     known = {bank.slug: bank.name for bank in banks}
     left_out += [f"Bank “{slug}”" for slug in address.all("bank") if slug not in known]
     left_out += [f"Type “{name[:40]}”" for name in address.all("type") if name not in set(MemoryType)]
-    shared: dict[str, Any] = {
+    named: dict[str, Any] = {
         "banks": [known[slug] for slug in address.all("bank") if slug in known],
         "type": [MemoryType(name) for name in address.all("type") if name in set(MemoryType)],
     }
+    shared = {name: values for name, values in named.items() if values}
     if address.first("archived"):
         shared["include_archived"] = True
     if as_of := address.first("as_of"):

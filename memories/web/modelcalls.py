@@ -37,10 +37,11 @@ RESULTS = {
     CallResult.SKIPPED: State("Not asked", "circle-dashed"),
 }
 MODES = {
-    GuardMode.CLOSED: State("Closed: calls go out", "circle-check", "ok"),
-    GuardMode.OPEN: State("Open: nothing is asked", "ban", "bad"),
-    GuardMode.HALF_OPEN: State("Half open: one call tries", "clock", "warn"),
+    GuardMode.CLOSED: State("Calls go out", "circle-check", "ok"),
+    GuardMode.OPEN: State("Paused: nothing is asked", "ban", "bad"),
+    GuardMode.HALF_OPEN: State("Trying with one call", "clock", "warn"),
 }
+NO_MODEL = State("No model: nothing is asked", "circle-dashed")
 REASONS = {
     "no_model": "No model is configured",
     "guard_open": "The error guard is open",
@@ -79,10 +80,21 @@ class GuardRow:
         """Whether calls are held back."""
         return self.view.mode is not GuardMode.CLOSED
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing to call."""
+        return self.state is NO_MODEL
+
 
 def guard_rows(access: Access) -> list[GuardRow]:
     """The guards of this vault. Needs ops:read."""
-    return [GuardRow(view, *SERVICES[view.service], MODES[view.mode]) for view in read_guard(access)]
+    return [GuardRow(view, *SERVICES[view.service], _mode(view)) for view in read_guard(access)]
+
+
+def _mode(view: GuardView) -> State:
+    """A service that nobody uses is not said to be called."""
+    idle = view.mode is GuardMode.CLOSED and view.service is GuardedService.CHAT and get_chat_model() is None
+    return NO_MODEL if idle else MODES[view.mode]
 
 
 def model_calls(request: HubRequest) -> HttpResponse:
@@ -134,5 +146,5 @@ def _uuid(text: str) -> UUID | None:
 def reset(request: HubRequest) -> HttpResponse:
     """Close the guards of this vault."""
     reset_guard(request.access)
-    say(request, "The guards are closed, their errors forgotten.")
+    say(request, "Calls go out again; the errors are forgotten.")
     return SeeOther(reverse("system"))

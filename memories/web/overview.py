@@ -5,16 +5,14 @@ Every block is put together by itself: one that fails says so in its place, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import structlog
-from django.db import DatabaseError, InterfaceError
 from django.urls import reverse
 from django_htmx.http import HttpResponseClientRefresh
 
 from banks.access import KeyScope
-from banks.services.audit import count_audit_after, list_audit
+from banks.services.audit import count_audit_after
+from banks.services.auditlines import list_audit_lines
 from banks.services.banks import list_banks
 from memories.rules.filters import MemoryFilter
 from memories.rules.rollups import Metric, Period
@@ -31,8 +29,7 @@ from memories.web.choices import Choice
 from memories.web.healthstrip import broker_vitals, embedder_vitals, model_vitals, store_vitals
 from memories.web.modelcalls import guard_rows
 from memories.web.overviewtiles import first_steps, inbox_lines, tiles
-from memoryhub.lib.errors import HubError
-from memoryhub.lib.pages import answer_page
+from memoryhub.lib.pages import Failed, answer_page, part_of, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,77 +38,64 @@ if TYPE_CHECKING:
 
     from banks.access import Access
     from memories.search.statistics import Statistics
+    from memories.services.inbox import Inbox
     from memories.web.healthstrip import Vital
+    from memories.web.modelcalls import GuardRow
     from memories.web.requests import HubRequest
 
-RECENT = 7
+RECENT = 10
 NEWS_MAX = 50
 PERIODS = {Period.DAY: "24 hours", Period.WEEK: "7 days", Period.MONTH: "30 days", Period.QUARTER: "90 days"}
 COUNTED = [metric for metric in Metric if metric not in (Metric.TOKENS, Metric.FILLED)]
-log = structlog.get_logger(__name__)
+#: What a page says beside a part of it that could not be made.
+STILL = "The rest of this page is as it should be."
 
 
-class _NotThere(Exception):
-    """What a block is made of could not be read."""
+def _part[T](what: str, make: Callable[[], T]) -> T | Failed:
+    """A block of this page."""
+    return part_of(make, what, STILL)
 
 
-#: What a block may lack while the others stand; a mistake of ours is none of it.
-FAILURES = (HubError, DatabaseError, InterfaceError, OSError, _NotThere)
-
-
-@dataclass(frozen=True, slots=True)
-class Block[T]:
-    """A part of the page; or ``what`` could not be put together, as parts/failed.html says it."""
-
-    what: str
-    value: T | None = None
-    failed: bool = False
-    why: str = "What it needs did not answer in time."
-    still: str = "The rest of this page is as it should be."
-
-
-def block[T](what: str, build: Callable[[], T]) -> Block[T]:
-    """What ``build`` gives; where the database, the broker or a service fails it, a block that says so."""
-    try:
-        return Block(what, build())
-    except FAILURES:
-        log.exception("overview_block_failed", block=what)
-        return Block(what, failed=True)
+def _there[T](part: T | Failed) -> T | None:
+    """What can do without."""
+    return None if isinstance(part, Failed) else part
 
 
 def overview(request: HubRequest) -> HttpResponse:
     """The page for this vault and this person, over the period asked for."""
     access, here = request.access, address_of(request.path, request.GET, ("period", "clock", "stage"))
     period = next((one for one in Period if one == here.first("period")), Period.MONTH)
-    found = block("The counts", lambda: read_statistics(access, period, COUNTED))
+    found = _part("The counts", lambda: read_statistics(access, period, COUNTED))
     context: dict[str, Any] = {"hub_url": request.build_absolute_uri("/").rstrip("/")}
-    inbox = block("What waits", lambda: read_inbox(access))
-    uncounted = found.value is not None and found.value.is_untouched
+    inbox = _part("What waits", lambda: read_inbox(access))
+    counted = _there(found)
+    uncounted = counted is not None and counted.is_untouched
     if uncounted and count_standing(access, MemoryFilter())[Standing.ALL] == 0:
-        context |= {"is_empty": True, "steps": first_steps(access, inbox.value)}
+        context |= {"is_empty": True, "steps": first_steps(access, _there(inbox))}
         return answer_page(request, "memories/overview.html", context, part="first-run")
     if request.htmx.target == "first-run":
         return HttpResponseClientRefresh()  # the first memory is there while somebody waits for it
-    counts = block("The banks", lambda: _sure(found).in_banks())
-    guards = block("The guards", lambda: guard_rows(access))
-    waiting = block("The review queue", lambda: count_waiting(access))
-    if waiting.value is not None:
-        context["waiting"] = waiting.value
+    counts = _part("The banks", lambda: whole(found).in_banks())
+    guards = _part("The guards", lambda: guard_rows(access))
+    waiting = _part("The review queue", lambda: count_waiting(access))
+    if not isinstance(waiting, Failed):
+        context["waiting"] = waiting
     context |= {
         "uncounted": uncounted,
         "vitals": _vitals(inbox, guards),
-        "guards": [row for row in guards.value or [] if row.is_open],
-        "held_back": _held_back(found.value),
+        "guards": [row for row in _there(guards) or [] if row.is_open],
+        "held_back": _held_back(counted),
         "span": PERIODS[period],
         "may_reset": access.has(KeyScope.OPS_WRITE),
-        "tiles": block("The numbers", lambda: tiles(counts.value or {}, found.value, inbox.value, PERIODS[period])),
-        "inbox": block("What waits", lambda: inbox_lines(access, _sure(inbox), waiting.value)),
-        "recent": block("What happened lately", lambda: _recent(access)),
+        "tiles": _part("The numbers", lambda: tiles(_there(counts) or {}, counted, _there(inbox), PERIODS[period])),
+        "inbox": _part("What waits", lambda: inbox_lines(access, whole(inbox), _there(waiting))),
+        "recent": _part("What happened lately", lambda: _recent(access)),
         "periods": [
             Choice(words, str(here.having(period=one)), selected=one is period) for one, words in PERIODS.items()
         ],
-        "plots": block("The plots", lambda: _plots(access, _sure(found), here)),
-        "shares": block("The banks", lambda: plots.bank_shares(list_banks(access), _sure(counts), reverse("memories"))),
+        "is_sample": not isinstance(inbox, Failed) and inbox.is_sample,
+        "plots": _part("The plots", lambda: _plots(access, whole(found), here)),
+        "shares": _part("The banks", lambda: plots.bank_shares(list_banks(access), whole(counts), reverse("memories"))),
     }
     return answer_page(request, "memories/overview.html", context)
 
@@ -119,7 +103,7 @@ def overview(request: HubRequest) -> HttpResponse:
 def recent(request: HubRequest) -> HttpResponse:
     """The list of what just happened, anew: what somebody asked for by pressing "show"."""
     return answer_page(
-        request, "memories/recent.html", {"recent": block("What happened lately", lambda: _recent(request.access))}
+        request, "memories/recent.html", {"recent": _part("What happened lately", lambda: _recent(request.access))}
     )
 
 
@@ -137,19 +121,19 @@ def _held_back(found: Statistics | None) -> int | None:
 
 
 def _recent(access: Access) -> dict[str, Any]:
-    entries = list_audit(access, RECENT)
-    return {"lines": activity_lines(access, entries), "after": entries[0].pk if entries else 0}
+    found = list_audit_lines(access, RECENT)
+    return {"lines": activity_lines(access, found), "after": found[0].entry.pk if found else 0}
 
 
-def _vitals(inbox: Block[Any], guards: Block[Any]) -> list[Vital | None]:
+def _vitals(inbox: Inbox | Failed, guards: Sequence[GuardRow] | Failed) -> list[Vital | None]:
     """Every part of the health strip; None in the place of one that could not be asked."""
-    parts: Sequence[tuple[int, Block[list[Vital]]]] = (
-        (2, block("The store", lambda: store_vitals(_sure(inbox)))),
-        (2, block("The broker", broker_vitals)),
-        (1, block("The model", lambda: model_vitals(_sure(guards)))),
-        (1, block("The embedder", lambda: embedder_vitals(_sure(guards)))),
+    asked: Sequence[tuple[int, list[Vital] | Failed]] = (
+        (2, _part("The store", lambda: store_vitals(whole(inbox)))),
+        (2, _part("The broker", broker_vitals)),
+        (1, _part("The model", lambda: model_vitals(whole(guards)))),
+        (1, _part("The embedder", lambda: embedder_vitals(whole(guards)))),
     )
-    return [vital for count, part in parts for vital in (*(part.value or ()), *([] if part.value else [None] * count))]
+    return [vital for count, found in asked for vital in ([None] * count if isinstance(found, Failed) else found)]
 
 
 def _plots(access: Access, found: Statistics, here: Address) -> dict[str, Any]:
@@ -174,10 +158,3 @@ def _plots(access: Access, found: Statistics, here: Address) -> dict[str, Any]:
         "dedup": plots.dedup_plot(found),
         "queue": plots.queue_plot(found),
     }
-
-
-def _sure[T](part: Block[T]) -> T:
-    """Its value. Raises _NotThere where it failed, so that what needs it fails as well."""
-    if part.value is None:
-        raise _NotThere
-    return part.value

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from banks.access import KeyScope
 from memories.rules.plotscales import milliseconds, percent
-from memories.rules.rollups import Fate, Metric
+from memories.rules.rollups import DAY, Fate, Metric, Stands
 from memories.search.timing import WHOLE
 from memories.web.addresses import Address
 from memories.web.plots import calls_made
@@ -63,9 +63,9 @@ def tiles(
     """What there is now, and what happened in the period."""
     listed = Address(reverse("memories"))
     stands = _summed(counts)
-    put_away = stands.get("archived", 0) + stands.get("superseded", 0)
+    put_away = stands.get(Stands.ARCHIVED, 0) + stands.get(Stands.SUPERSEDED, 0)
     given = [
-        Tile("Active memories", "library", f"{stands.get('active', 0):,}", "agents recall these", str(listed)),
+        Tile("Active memories", "library", f"{stands.get(Stands.ACTIVE, 0):,}", "agents recall these", str(listed)),
         Tile("Archived", "archive", f"{put_away:,}", "replaced ones too", str(listed.having(archived="true"))),
     ]
     if found is not None:
@@ -78,14 +78,16 @@ def tiles(
 
 def _of_period(found: Statistics, period: str) -> list[Tile]:
     here = reverse("overview")
-    added = sum(map(sum, found.flow(Metric.CREATED).values()))
+    fates = {label: sum(values) for label, values in found.flow(Metric.CREATED).items()}
+    added, erased = sum(fates.values()), fates.get(Stands.ERASED, 0)
     took, searches = found.overall(WHOLE), sum(found.measured_counts(WHOLE))
     written = {fate: sum(values) for fate, values in found.flow(Metric.WRITTEN).items()}
     writes, same = sum(written.values()), written.get(Fate.EXACT, 0) + written.get(Fate.NEAR, 0)
     made, skipped = calls_made(found)
-    newest = str(Address(reverse("memories")).having(status="any", archived="any"))
+    since = found.grid.since.strftime("%Y-%m-%d" if found.grid.step == DAY else "%Y-%m-%dT%H:%MZ")
+    those = str(Address(reverse("memories")).having(status="any", archived="any", created_after=since))
     return [
-        Tile("Added", "plus", f"{added:,}", f"in {period}", newest),
+        Tile("Added", "plus", f"{added:,}", f"in {period}" + (f", {erased:,} erased" if erased else ""), those),
         Tile("Searches", "search", f"{searches:,}", f"in {period}", reverse("recall")),
         Tile(
             "Recall, p95",

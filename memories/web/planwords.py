@@ -42,7 +42,11 @@ def rule_texts(limits: Mapping[str, int]) -> dict[CleanupRule, RuleText]:
             "Search by meaning cannot find it. It is tried once more before it goes.",
             "triangle-alert",
         ),
-        CleanupRule.SUPERSEDED: RuleText("Replaced", "A newer memory took its place.", "replace"),
+        CleanupRule.SUPERSEDED: RuleText(
+            "Replaced, not archived",
+            "A newer memory took its place. The hub archives such at once, so this rarely names any.",
+            "replace",
+        ),
         CleanupRule.EXPIRED: RuleText("Expired", "Its time is over; nothing recalls it any more.", "timer"),
         CleanupRule.NEVER_RECALLED: RuleText(
             "Never recalled", f"Older than {limits['unrecalled_days']} days, and no search ever returned it.", "eye-off"

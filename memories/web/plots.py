@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 STANDS = {
     "active": ("Active", "tone-active"),
     "draft": ("Draft", "tone-draft"),
+    "expired": ("Expired", "tone-expired"),
     "superseded": ("Replaced", "tone-superseded"),
     "archived": ("Archived", "tone-archived"),
     "discarded": ("Discarded", "tone-discarded"),
@@ -169,9 +170,6 @@ class GuardStrip:
     table: Table
 
 
-MODES = {GuardMode.OPEN.value: "open", GuardMode.HALF_OPEN.value: "half open"}
-
-
 def guard_strip(grid: Grid, spells: Sequence[Spell], names: Mapping[str, str]) -> GuardStrip:
     """Every guard has a lane, also one that was never open: that is what one wants to see."""
     at = min(now(), grid.until)
@@ -186,10 +184,10 @@ def guard_strip(grid: Grid, spells: Sequence[Spell], names: Mapping[str, str]) -
             rows.append((name, f"{spell.opened_at:%-d %b, %H:%M}", _minutes(spell, end), spell.error or "–"))
         found = stretches(states, grid.since, grid.until)
         drawn = [(f"{100 * one.x:.3f}%", f"{100 * one.width:.3f}%", one) for one in found]
-        said = f"{name}: open {len(mine)} time{'' if len(mine) == 1 else 's'} in this period"
+        said = f"{name}: paused {len(mine)} time{'' if len(mine) == 1 else 's'} in this period"
         lanes.append(Lane(name, f"{len(mine)} ×" if mine else "never", drawn, said))
     return GuardStrip(
-        lanes, time_ticks(grid.starts, grid.step), Table(("Guard", "Opened (UTC)", "For", "After"), tuple(rows))
+        lanes, time_ticks(grid.starts, grid.step), Table(("Guard", "Paused (UTC)", "For", "After"), tuple(rows))
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.files.uploadhandler import FileUploadHandler
+from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
 from memories.rules.exchange import FileRefused
 from memories.rules.importers.kinds import is_export
@@ -33,6 +33,8 @@ class SealingUpload(FileUploadHandler):
         self.import_id: UUID | None = None
         #: The whole file, when it is another program's.
         self.foreign: bytearray | None = None
+        #: Why the file is not taken; the rest of it is read and dropped, so that the answer arrives.
+        self.refused: FileRefused | None = None
         self._held = b""
         self._is_begun = False
 
@@ -43,7 +45,14 @@ class SealingUpload(FileUploadHandler):
             self.import_id = begin_import(self.access, ImportOptions()).pk
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        """Take a piece; nobody else gets to see it. Raises FileRefused when it is too much to be held."""
+        """Take a piece; nobody else gets to see it. Raises StopUpload when the file is refused."""
+        try:
+            self._take(raw_data)
+        except FileRefused as refusal:
+            self.refused = refusal
+            raise StopUpload(connection_reset=False) from None
+
+    def _take(self, raw_data: bytes) -> None:
         if not self._is_begun and raw_data:
             self._is_begun = True
             self.foreign = None if is_export(raw_data) else bytearray()
@@ -65,8 +74,11 @@ class SealingUpload(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> SimpleUploadedFile:
         """The file's name for the form; its content is in the import, or held."""
-        if self._held:
-            self._stage(self._held)
+        try:
+            if self._held:
+                self._stage(self._held)
+        except FileRefused as refusal:
+            self.refused = refusal
         self._held = b""
         return SimpleUploadedFile(self.file_name or "file", b"")
 

@@ -84,12 +84,27 @@ class DraftPage:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two memories side by side; ``pieces`` is the newer text as a change of the older."""
+    """Two memories side by side; ``pieces`` is the second text as a change of the first.
+
+    Which came to the hub first and which has the older date are two things: an import brings old dates late. What a
+    person reads as older or newer goes by the dates beside it.
+    """
 
     pair: DuplicatePair
     older: Draft
     newer: Draft
     pieces: list[Piece]
+
+    @property
+    def first_age(self) -> str:
+        """``older`` or ``newer`` than the second by its date; empty where that says nothing."""
+        one, other = self.older.memory.created_at, self.newer.memory.created_at
+        return "older" if one < other else "newer" if other < one else ""
+
+    @property
+    def second_age(self) -> str:
+        """The same of the second."""
+        return {"older": "newer", "newer": "older"}.get(self.first_age, "")
 
     @property
     def percent(self) -> int:

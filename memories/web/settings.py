@@ -170,7 +170,12 @@ def _changes(access: Access) -> list[tuple[AuditEntry, str]]:
 
 def setting(request: HubRequest, key: str) -> HttpResponse:
     """One setting: what it means, what every level says of it, and a form for each."""
-    access, info = request.access, _known(key)
+    return _page(request, _known(key))
+
+
+def _page(request: HubRequest, info: SettingInfo, refused: SettingInvalid | None = None) -> HttpResponse:
+    """With what was ``refused`` beside what was typed."""
+    access, at = request.access, request.POST.get("at", "")
     rows = [row for row in survey_settings(access) if row.key == info.key or row.key == "preset"]
     held = held_by(access, rows, None, None)[info.key]
     banks = list_banks(access, include_hidden=True) if Level.BANK in info.levels else []
@@ -185,13 +190,16 @@ def setting(request: HubRequest, key: str) -> HttpResponse:
         "source": held.source,
         "is_default": held.source == DEFAULT,
         "chosen": _chosen(access, info, [row for row in rows if row.key == info.key], {"bank": banks, "agent": agents}),
-        "targets": [("bank", one.slug, one.name) for one in banks]
-        + [("agent", str(one.pk), one.name) for one in agents],
-        "field": typed(held.value),
+        "targets": [
+            *(("bank", one.slug, one.name, at == f"bank:{one.slug}") for one in banks),
+            *(("agent", str(one.pk), one.name, at == f"agent:{one.pk}") for one in agents),
+        ],
+        "field": ",".join(request.POST.getlist("value")) if refused else typed(held.value),
+        "errors": [one.detail for one in refused.errors] or [refused.message] if refused else [],
         "may_change": access.has(KeyScope.SETTINGS_ADMIN),
-        "can_request": Level.REQUEST in info.levels,
+        "can_request": Level.REQUEST in info.levels and not info.planned,
     }
-    return answer_page(request, "memories/setting.html", context)
+    return answer_page(request, "memories/setting.html", context, status=422 if refused else 200)
 
 
 def _known(key: str) -> SettingInfo:
@@ -243,8 +251,11 @@ def change(request: HubRequest, key: str) -> HttpResponse:
         raise SettingInvalid("That form names no level; open the page again.")
     is_reset = "reset" in said
     text = ",".join(said.getlist("value")) if kind_of(info.key) == "list" else said.get("value", "")
-    value = None if is_reset else parsed(info.key, text)
-    held = write_setting(request.access, Level(level), info.key, value, target or None)
+    try:
+        value = None if is_reset else parsed(info.key, text)
+        held = write_setting(request.access, Level(level), info.key, value, target or None)
+    except SettingInvalid as refused:
+        return _page(request, info, refused)
     done = "Taken back" if is_reset else "Set"
     say(request, f"{done}: {info.key} is {in_words(held.value)} now, by {held.source}.")
     return SeeOther(safe_next(request, reverse("setting", args=[info.key])))

@@ -45,6 +45,8 @@ class ShownCluster:
     why: str
     tokens: int
     was_undone: bool
+    text: str | None
+    can_start: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +64,12 @@ def summaries(request: HubRequest) -> HttpResponse:
     access = request.access
     page, agents = _page(request), agent_names(access)
     preview = preview_clusters(access, limit=CLUSTERS_SHOWN) if access.has(KeyScope.CLEANUP_PLAN) else None
+    clusters = _clusters(preview, agents)
     context = {
         "tabs": consolidation_tabs("summaries"),
         "preview": preview,
-        "clusters": _clusters(preview, agents),
+        "clusters": clusters,
+        "may_start_all": any(one.can_start for one in clusters) or (preview and preview.total > len(clusters)),
         "tokens": sum(one.tokens for one in preview.clusters) if preview else 0,
         "may_start": access.has(KeyScope.CLEANUP_APPLY),
         "made": [_shown(one, agents, access) for one in page.items],
@@ -112,6 +116,8 @@ def _page(request: HubRequest) -> SummaryPage:
 
 
 def _clusters(preview: ClusterPreview | None, agents: dict[str, str]) -> list[ShownCluster]:
+    if preview is None:
+        return []
     return [
         ShownCluster(
             rows=[row_of(memory, agents) for memory in one.memories],
@@ -119,8 +125,10 @@ def _clusters(preview: ClusterPreview | None, agents: dict[str, str]) -> list[Sh
             why=_why(one),
             tokens=one.tokens,
             was_undone=one.was_undone,
+            text=one.text,
+            can_start=preview.has_model or one.text is not None,
         )
-        for one in (preview.clusters if preview else [])
+        for one in preview.clusters
     ]
 
 

@@ -13,13 +13,15 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
+from banks.services.banks import UnknownBank
 from memories.rules.exchange import FileRefused
-from memories.rules.importers.kinds import TITLES, ImportKind
-from memories.rules.imports import ImportOptions
+from memories.rules.importers.kinds import TITLES, ImportKind, title_of
+from memories.rules.imports import FileWish, ImportOptions
+from memories.rules.limits import LABEL_MAX
 from memories.rules.vocabulary import ImportState
 from memories.services.exporting import export_vault
 from memories.services.imports import apply_import, check_import, fail_import, get_import, list_imports
-from memories.services.sources import SourceFile, stage_source
+from memories.services.received import stage_file
 from memories.web.jobwords import row_of_job
 from memories.web.reauthentication import confirmed_by_password, password_field
 from memories.web.receiving import SealingUpload
@@ -94,7 +96,7 @@ def export(request: HubRequest) -> Any:
 @csrf_exempt  # asked for inside, once the file has a place to go: reading the form is what takes the file in
 @require_POST
 def upload(request: HubRequest) -> HttpResponse:
-    """Take a file in and check it; nothing is imported yet."""
+    """Take a file in and have it checked; nothing is imported yet."""
     request.access.require(KeyScope.IMPORT)
     receiving = SealingUpload(request)
     request.upload_handlers = [receiving]
@@ -102,10 +104,19 @@ def upload(request: HubRequest) -> HttpResponse:
         answer: HttpResponse = _received(request)
     except HubError as error:
         _give_up(receiving, error)
-        raise
+        if not isinstance(error, FileRefused | UnknownBank):
+            raise
+        return _page(request, ExportForm(), _said_at(error, SourceForm(request.POST)))
     if answer.status_code != SeeOther.status_code:
         _give_up(receiving, Denied("The form it came with was not ours."))
     return answer
+
+
+def _said_at(error: HubError, source: SourceForm) -> SourceForm:
+    """The form as it was sent, with what is wrong at the field it is about."""
+    if source.is_valid():
+        source.add_error("bank" if isinstance(error, UnknownBank) else None, error.message)
+    return source
 
 
 def _give_up(receiving: SealingUpload, error: HubError) -> None:
@@ -119,26 +130,24 @@ def _give_up(receiving: SealingUpload, error: HubError) -> None:
 
 @csrf_protect
 def _received(request: HubRequest) -> HttpResponse:
-    receiving = request.upload_handlers[0]
-    if not request.FILES or not isinstance(receiving, SealingUpload) or receiving.import_id is None:
+    receiving, files = request.upload_handlers[0], request.FILES
+    if isinstance(receiving, SealingUpload) and receiving.refused is not None:
+        raise receiving.refused
+    if not files or not isinstance(receiving, SealingUpload) or receiving.import_id is None:
         raise FileRefused("Choose a file first; it is the one an export gave you.")
     if receiving.foreign is not None:
         form = SourceForm(request.POST)
         if not form.is_valid():
             raise FileRefused("Say from the list whose file it is, then send it again.")
-        stage_source(request.access, receiving.import_id, _source_of(receiving, form))
+        stage_file(request.access, receiving.import_id, _wish_of(receiving, form), bytes(receiving.foreign))
     check_import(request.access, receiving.import_id)
     return SeeOther(reverse("import_report", args=[receiving.import_id]))
 
 
-def _source_of(receiving: SealingUpload, form: SourceForm) -> SourceFile:
+def _wish_of(receiving: SealingUpload, form: SourceForm) -> FileWish:
     kind, bank = form.cleaned_data["kind"], form.cleaned_data["bank"].strip()
-    return SourceFile(
-        receiving.file_name or "file",
-        body=bytes(receiving.foreign or b""),
-        kind=ImportKind(kind) if kind else None,
-        bank=bank or None,
-    )
+    name = (receiving.file_name or "file")[:LABEL_MAX]
+    return FileWish(name=name, kind=ImportKind(kind) if kind else None, bank=bank or None)
 
 
 def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
@@ -152,7 +161,7 @@ def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
         "is_checked": found.state == ImportState.CHECKED,
         "row": row_of_job(found.job, request.access.has(KeyScope.OPS_WRITE)) if found.job else None,
         "counts": _counted(found.made if made else found.found),
-        "title": TITLES[ImportKind(found.kind)],
+        "title": title_of(found.kind),
         "is_export": found.kind == ImportKind.MEMORYHUB,
         "refused": [_place(found, line) for line in found.refused or []],
         "may_believe": request.access.has(KeyScope.MEMORIES_APPROVE),
@@ -171,13 +180,15 @@ def apply(request: HubRequest, import_id: UUID) -> HttpResponse:
     return SeeOther(reverse("import_report", args=[import_id]))
 
 
-def _page(request: HubRequest, form: ExportForm) -> HttpResponse:
+def _page(request: HubRequest, form: ExportForm, source: SourceForm | None = None) -> HttpResponse:
     rows = [
-        {"found": one, "state": STATES[ImportState(one.state)], "title": TITLES[ImportKind(one.kind)]}
+        {"found": one, "state": STATES[ImportState(one.state)], "title": title_of(one.kind)}
         for one in list_imports(request.access)
     ]
-    context = {"form": form, "source": SourceForm(), "rows": rows, "vault": request.access.vault}
-    return answer_page(request, "memories/transfer.html", context, status=422 if form.errors else 200)
+    source = source or SourceForm()
+    context = {"form": form, "source": source, "rows": rows, "vault": request.access.vault}
+    wrong = form.errors or source.errors
+    return answer_page(request, "memories/transfer.html", context, status=422 if wrong else 200)
 
 
 def _place(found: VaultImport, line: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from memories.services.webhooks import (
     update_webhook,
 )
 from memories.web.rows import State
+from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse, QueryDict
 
+    from banks.access import Access
     from banks.models import Bank
     from memories.models import Delivery, Webhook
     from memories.web.requests import HubRequest
@@ -53,6 +55,8 @@ TOLD = {
 WHY = {
     "gone": "The receiver answered 410: it is not there any more.",
     "failing": "It has not answered well for five days.",
+    "key_ended": "Whoever made it may not listen any more: the key was revoked or has expired, or the person left. "
+    "It goes on in your name.",
 }
 ERRORS = {
     "redirected": "It redirects; redirects are not followed.",
@@ -62,6 +66,8 @@ ERRORS = {
     "address_refused": "Its name leads to an address the hub may not call.",
     "event_gone": "The event is no longer kept, or may not be heard any more.",
 }
+#: Whether it is one that an operator could allow is looked up only when it was ticked.
+NOT_PUBLIC = "The address leads into a private network. Tick this if the service behind it is yours."
 
 
 class WebhookForm(forms.Form):
@@ -90,12 +96,22 @@ class WebhookForm(forms.Form):
 def webhooks(request: HubRequest) -> HttpResponse:
     """The vault's endpoints, and the form for one more."""
     form = WebhookForm(request.POST or None, list_banks(request.access))
-    made = submitted(form, lambda: create_webhook(request.access, WebhookDraft.parse(form.draft())))
+    made = submitted(form, lambda: _create(request.access, form))
     if made is not None:
         return _page(request, made.webhook, made)
     rows = [{"webhook": one, "state": _state(one)} for one in list_webhooks(request.access)]
     context = {"rows": rows, "form": form}
     return answer_page(request, "memories/webhooks.html", context, status=422 if form.errors else 200)
+
+
+def _create(access: Access, form: WebhookForm) -> Issued:
+    """A new endpoint; that its address is private is said beside the tick for it."""
+    try:
+        return create_webhook(access, WebhookDraft.parse(form.draft()))
+    except Invalid as error:
+        if form.cleaned_data["private"] or all(one.code != "address_refused" for one in error.errors):
+            raise
+        raise Invalid(errors=[FieldError("/private", "address_refused", NOT_PUBLIC)]) from None
 
 
 def _state(webhook: Webhook) -> State:

@@ -11,6 +11,7 @@ from memoryhub.client.answers import Answer, Context, Found, Memory, SearchResul
 from memoryhub.client.encryptedstore import EncryptedMemoryStore
 from memoryhub.client.engine import MemoryEngine, format_for_injection, manage_memory, search_memory
 from memoryhub.client.errors import (
+    ClientClosed,
     Conflict,
     Denied,
     HubFailed,
@@ -66,6 +67,7 @@ __all__ = [
     "AIMemory",
     "Answer",
     "AsyncMemoryHub",
+    "ClientClosed",
     "Conflict",
     "Context",
     "DecryptionError",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -50,12 +51,18 @@ class Lane:
     """Does one thing after the other, in the order asked, outside the event loop."""
 
     def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoryhub")
+        self._open()
 
     def do[Result](self, act: Callable[[], Result]) -> Awaitable[Result]:
         """Begin now. Without an event loop it is done when this returns, and raises what went wrong."""
+        if self._process != os.getpid():
+            self._open()  # the thread stayed behind in the process this one was forked from
         future = self._thread.submit(act)
         return Begun(future) if _in_a_loop() else Done(future.result())
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="memoryhub")
 
 
 def act[Result](doing: Awaitable[Result]) -> Awaitable[Result]:

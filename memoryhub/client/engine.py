@@ -13,12 +13,11 @@ from memoryhub.client.answers import SearchResult
 from memoryhub.client.defaulthub import shared_hub
 from memoryhub.client.fields import MemoryChanges, MemoryFields, Turn
 from memoryhub.client.hub import MemoryHub
-from memoryhub.client.items import AIMemory, MemoryItem, MemoryMetadata, ToolMemory
+from memoryhub.client.items import AIMemory, MemoryItem, MemoryMetadata, Said, ToolMemory
 from memoryhub.client.namespaces import NamespaceTemplate
 
 type Action = Literal["create", "update", "delete"]
 type Scope = str | Sequence[str] | None
-type Said = MemoryItem | Mapping[str, Any]
 
 ACTIONS: tuple[Action, ...] = ("create", "update", "delete")
 _POLL_SECONDS = 0.25

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
 import json
 import time
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +72,28 @@ class MemoryHubError(Exception):
         """What to do next."""
         return " ".join(inspect.cleandoc(type(self).__doc__ or "").split())
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _same_again, (type(self), self.__dict__)
+
     def __str__(self) -> str:
         places = "".join(f"\n  {one.pointer}: {one.detail}" for one in self.errors)
         named = f", request {self.request_id}" if self.request_id else ""
         return f"{self.problem.detail} ({self.code}{named}){places}"
 
 
+def _same_again(kind: type[MemoryHubError], state: Mapping[str, Any]) -> MemoryHubError:
+    """An error that came from another process."""
+    error = kind.__new__(kind, state["problem"].detail)
+    error.__dict__.update(state)
+    return error
+
+
 class NotConfigured(MemoryHubError):
     """Say where the hub is: set MEMORYHUB_URL and MEMORYHUB_KEY, or give url and key."""
+
+
+class ClientClosed(MemoryHubError):
+    """The client was closed before; make another one, or close it later."""
 
 
 class HubUnreachable(MemoryHubError):
@@ -181,7 +197,7 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> MemoryHubE
     kind = OF_STATUS.get(status, HubFailed if status >= 500 else UnexpectedAnswer)
     said = _parsed(body)
     errors, request_id = said.get("errors"), said.get("request_id") or headers.get("X-Request-Id")
-    fallback = f"The hub answered {status}." if status >= 400 else f"{status}: this is not where the hub answers."
+    fallback = f"The hub answered {status}." if status >= 400 else _elsewhere(status, headers.get("Location", ""))
     problem = Problem(
         status,
         str(said.get("code", "http_error")),
@@ -194,6 +210,15 @@ def error_of(status: int, headers: Mapping[str, str], body: bytes) -> MemoryHubE
     return kind(problem)
 
 
+def _elsewhere(status: int, location: str) -> str:
+    """What to do about a redirect: following it would carry the key to another place."""
+    to = urlsplit(location)
+    if to.scheme in ("http", "https") and to.hostname:
+        there = f"{to.scheme}://{to.netloc.rpartition('@')[2]}"
+        return f"{status}: the address leads on to {there}, where the key is not sent; give that one if it is the hub."
+    return f"{status}: this is not where the hub answers."
+
+
 def seconds_of(retry_after: str | None) -> float | None:
     """Retry-After as seconds from now: a number, or a date as HTTP writes it; None when it is neither."""
     if not retry_after:
@@ -201,8 +226,9 @@ def seconds_of(retry_after: str | None) -> float | None:
     if retry_after.strip().isdecimal():
         return float(retry_after)
     try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except ValueError:
+        moment = parsedate_to_datetime(retry_after)
+        return max(0.0, moment.replace(tzinfo=moment.tzinfo or dt.UTC).timestamp() - time.time())
+    except (ValueError, OverflowError):
         return None
 
 

@@ -217,8 +217,12 @@ class RetentionFields(TypedDict, total=False):
 
 
 class ImportOptions(TypedDict, total=False):
-    """How lines are brought in; ``dry_run`` only reports."""
+    """How a file is brought in; ``dry_run`` only reports. ``kind`` says whose it is, ``auto`` finds out."""
 
+    kind: str
+    name: str
+    bank: str
+    namespace: Sequence[str]
     dry_run: bool
     dedup: bool
     update: bool

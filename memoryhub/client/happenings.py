@@ -6,14 +6,19 @@ Events carry ids, never texts (EVT). The hub's own events are read from the hub.
 from __future__ import annotations
 
 import datetime as dt
+import inspect
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from types import TracebackType
 from typing import Any
 
 from memoryhub.client.acting import act, after
 from memoryhub.client.items import MemoryCategory, MemoryItem, MemoryMetadata, MemoryStatus
 from memoryhub.client.stores import MemoryStore
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +31,14 @@ class MemoryEvent:
     at: dt.datetime = field(default_factory=lambda: dt.datetime.now(dt.UTC))
 
 
-type Handler = Callable[[MemoryEvent], Awaitable[Any] | None]
+type Handler = Callable[[MemoryEvent], Any]
 
 
 class EventBus:
-    """Hands events to subscribers, in the order they subscribed; async ones are begun at once."""
+    """Hands events to subscribers, in the order they subscribed; async ones are begun at once.
+
+    What a subscriber fails at is its own: the log says so, and the write it was told of stands (EVT-05).
+    """
 
     def __init__(self) -> None:
         self._handlers: list[tuple[str, Handler]] = []
@@ -49,8 +57,38 @@ class EventBus:
     def emit(self, event: MemoryEvent) -> None:
         """Tell everyone who asked for it."""
         for name, handler in list(self._handlers):
-            if fnmatchcase(event.name, name) and (later := handler(event)) is not None:
-                act(later)
+            if fnmatchcase(event.name, name):
+                _tell(handler, event)
+
+
+class _Subscriber:
+    """Whoever is told: what goes wrong inside is a line in the log, and nothing of it comes out."""
+
+    def __init__(self, event: MemoryEvent) -> None:
+        self._event = event
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        log.error("A subscriber failed at %s.", self._event.name, exc_info=error)
+        return True
+
+
+def _tell(handler: Handler, event: MemoryEvent) -> None:
+    with _Subscriber(event):
+        later = handler(event)
+        if inspect.isawaitable(later):
+            act(_heard(later, event))
+
+
+async def _heard(later: Awaitable[Any], event: MemoryEvent) -> None:
+    with _Subscriber(event):
+        await later
 
 
 class MemoryEventEmitter:

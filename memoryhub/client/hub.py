@@ -6,43 +6,31 @@ them once), and raise a class of error for each kind of failure.
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import os
 import time
-import uuid
+from abc import abstractmethod
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Never, Self
 
+import anyio
 import httpx2
-from pydantic import ValidationError
-from pydantic_core import to_json
+from anyio.lowlevel import EventLoopToken, current_token
 
-from memoryhub.client.errors import (
-    HubTimeout,
-    HubUnreachable,
-    MemoryHubError,
-    NotConfigured,
-    Problem,
-    UnexpectedAnswer,
-    error_of,
-)
+from memoryhub.client.address import find_address
+from memoryhub.client.errors import ClientClosed, Problem
 from memoryhub.client.methods import Methods
 from memoryhub.client.request import Call
 from memoryhub.client.retrying import SOME_RETRIES, Retries
+from memoryhub.client.trying import FAILURES, Tries
 from memoryhub.client.verbs import AsyncSender, Sender
+from memoryhub.lib.deadlines import within
 
 SECONDS = 30.0
-CONNECT_SECONDS = 5.0
-#: What failed before a byte of the request was sent.
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
+_LOOPS_MAX = 8
 
 
-class MemoryHub(Methods, Sender):
-    """A hub to be called from anywhere; threads may share it. Close it, or use it in a ``with``.
-
-    ``url`` and ``key`` come from MEMORYHUB_URL and MEMORYHUB_KEY unless given; ``timeout`` is in seconds.
-    """
+class _Client:
+    """What both clients are: an address, a patience, and connections that are theirs alone."""
 
     def __init__(
         self,
@@ -52,29 +40,69 @@ class MemoryHub(Methods, Sender):
         timeout: float = SECONDS,
         retries: Retries = SOME_RETRIES,
     ) -> None:
-        address, headers = _address(url, key)
+        if not timeout > 0:
+            raise ValueError("timeout is seconds, more than 0.")
+        self._address = find_address(url, key)
+        self.timeout = timeout
         self.retries = retries
-        self._http = httpx2.Client(base_url=address, headers=headers, timeout=_timeout(timeout))
+        self._is_closed = False
+        self._open()
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Get ready to call."""
+
+    @property
+    def url(self) -> str:
+        """Where the hub is."""
+        return self._address.url
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self  # frameworks copy agents with all they hold; connections are shared
+
+    def __reduce__(self) -> Never:
+        raise TypeError("A client holds a key and connections, which do not travel; make one in each process.")
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise ClientClosed(Problem(None, "closed", f"{self!r} was closed."))
+
+
+class MemoryHub(_Client, Methods, Sender):
+    """A hub to be called from anywhere; threads may share it, and forked processes. Close it, or use it in a ``with``.
+
+    ``url`` and ``key`` come from MEMORYHUB_URL and MEMORYHUB_KEY unless given; ``timeout`` is the seconds one try of a
+    call may take in all.
+    """
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        self._http = self._address.open_client()
 
     def send[Answered](self, call: Call[Answered]) -> Answered:
         """The answer to a call, sent again where that may help. Raises MemoryHubError."""
-        request = _request(self._http, call)
-        for attempt in itertools.count(1):
+        tries, http = Tries(call, self.retries, self.timeout), self._connections()
+        request = tries.request(http)
+        while True:
             try:
-                return _answer(call, self._http.send(request))
-            except (httpx2.RequestError, MemoryHubError) as error:
-                failure = _failure(error, request)
-                pause = self.retries.pause(failure, attempt, repeatable=call.repeatable)
-                if pause is None:
-                    raise failure from (None if failure is error else error)
+                with within(tries.seconds):
+                    response, body = _answered(http, request, tries)
+                return tries.answer(response, body)
+            except FAILURES as error:
+                pause = tries.pause(error, request)
             time.sleep(pause)
-        raise AssertionError("counting never ends")
 
     def close(self) -> None:
         """Close the connections."""
-        self._http.close()
+        self._is_closed = True
+        if self._process == os.getpid():
+            self._http.close()
 
     def __enter__(self) -> Self:
+        self._check_open()
         return self
 
     def __exit__(
@@ -82,41 +110,43 @@ class MemoryHub(Methods, Sender):
     ) -> None:
         self.close()
 
+    def _connections(self) -> httpx2.Client:
+        """Those of this process: a fork must not speak through its parent's."""
+        self._check_open()
+        if self._process != os.getpid():
+            self._open()
+        return self._http
 
-class AsyncMemoryHub(Methods, AsyncSender):
-    """The same to be awaited; it belongs to the event loop it is first used in."""
 
-    def __init__(
-        self,
-        url: str | None = None,
-        key: str | None = None,
-        *,
-        timeout: float = SECONDS,
-        retries: Retries = SOME_RETRIES,
-    ) -> None:
-        address, headers = _address(url, key)
-        self.retries = retries
-        self._http = httpx2.AsyncClient(base_url=address, headers=headers, timeout=_timeout(timeout))
+class AsyncMemoryHub(_Client, Methods, AsyncSender):
+    """The same to be awaited, under asyncio or trio; each event loop it is used in gets connections of its own."""
+
+    def _open(self) -> None:
+        self._https: dict[EventLoopToken, httpx2.AsyncClient] = {}
 
     async def send[Answered](self, call: Call[Answered]) -> Answered:
         """The answer to a call, sent again where that may help. Raises MemoryHubError."""
-        request = _request(self._http, call)
-        for attempt in itertools.count(1):
+        tries, http = Tries(call, self.retries, self.timeout), self._connections()
+        request = tries.request(http)
+        while True:
             try:
-                return _answer(call, await self._http.send(request))
-            except (httpx2.RequestError, MemoryHubError) as error:
-                failure = _failure(error, request)
-                pause = self.retries.pause(failure, attempt, repeatable=call.repeatable)
-                if pause is None:
-                    raise failure from (None if failure is error else error)
-            await asyncio.sleep(pause)
-        raise AssertionError("counting never ends")
+                with anyio.fail_after(tries.seconds):
+                    response, body = await _answered_later(http, request, tries)
+                return tries.answer(response, body)
+            except FAILURES as error:
+                pause = tries.pause(error, request)
+            await anyio.sleep(pause)
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        self._is_closed = True
+        here = self._https.pop(current_token(), None)
+        self._https.clear()
+        if here is not None:
+            await here.aclose()
 
     async def __aenter__(self) -> Self:
+        self._check_open()
         return self
 
     async def __aexit__(
@@ -124,56 +154,38 @@ class AsyncMemoryHub(Methods, AsyncSender):
     ) -> None:
         await self.close()
 
+    def _connections(self) -> httpx2.AsyncClient:
+        """Those of this event loop. Loops that ended take theirs along: only the latest few are remembered."""
+        self._check_open()
+        here = current_token()
+        if here not in self._https:
+            while len(self._https) >= _LOOPS_MAX:
+                self._https.pop(next(iter(self._https)))
+            self._https[here] = self._address.open_async_client()
+        return self._https[here]
 
-def _address(url: str | None, key: str | None) -> tuple[str, dict[str, str]]:
-    at = (url or os.environ.get("MEMORYHUB_URL") or "").strip().rstrip("/").removesuffix("/api/v1")
-    secret = (key or os.environ.get("MEMORYHUB_KEY") or "").strip()
-    missing = [name for name, value in (("MEMORYHUB_URL", at), ("MEMORYHUB_KEY", secret)) if not value]
-    if missing:
-        detail = f"Where the hub is was not said: set {' and '.join(missing)}, or give url and key."
-        raise NotConfigured(Problem(None, "not_configured", detail))
+
+def _answered(http: httpx2.Client, request: httpx2.Request, tries: Tries[Any]) -> tuple[httpx2.Response, bytes]:
+    response = http.send(request, stream=True)
     try:
-        httpx2.URL(at)
-    except httpx2.InvalidURL as error:
-        raise NotConfigured(Problem(None, "not_configured", f"{at} is no address: {error}.")) from error
-    return f"{at}/api/v1", {"Authorization": f"Bearer {secret}", "User-Agent": "memoryhub-client"}
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            tries.measured(len(body), response)
+    finally:
+        response.close()
+    return response, bytes(body)
 
 
-def _timeout(seconds: float) -> httpx2.Timeout:
-    return httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-
-
-def _request(http: httpx2.Client | httpx2.AsyncClient, call: Call[Any]) -> httpx2.Request:
-    """The request as it is sent, and sent again: with the same Idempotency-Key."""
-    headers = dict(call.headers)
-    if call.method in {"POST", "PATCH"}:
-        headers["Idempotency-Key"] = uuid.uuid4().hex
-    content = None
-    if call.body is not None:
-        headers["Content-Type"] = "application/json"
-        content = to_json(call.body)
-    return http.build_request(
-        call.method, call.path, params=tuple(call.parameters) or None, content=content, headers=headers
-    )
-
-
-def _answer[Answered](call: Call[Answered], response: httpx2.Response) -> Answered:
-    if not response.is_success:
-        raise error_of(response.status_code, response.headers, response.content)
+async def _answered_later(
+    http: httpx2.AsyncClient, request: httpx2.Request, tries: Tries[Any]
+) -> tuple[httpx2.Response, bytes]:
+    response = await http.send(request, stream=True)
     try:
-        return call.reads(response.content)
-    except ValidationError as error:
-        request_id = response.headers.get("X-Request-Id")
-        detail = f"The answer to {call.method} {call.path} is not what a hub says: {error.error_count()} mistakes."
-        raise UnexpectedAnswer(Problem(response.status_code, "unexpected_answer", detail, request_id)) from error
-
-
-def _failure(error: Exception, request: httpx2.Request) -> MemoryHubError:
-    if isinstance(error, MemoryHubError):
-        return error
-    arrived = not isinstance(error, _NEVER_SENT)
-    where = f"{request.url.scheme}://{request.url.netloc.decode()}"
-    if isinstance(error, httpx2.TimeoutException):
-        return HubTimeout(Problem(None, "timeout", f"The hub at {where} took too long."), arrived=arrived)
-    told = f"The hub at {where} did not answer ({str(error) or type(error).__name__})."
-    return HubUnreachable(Problem(None, "unreachable", told), arrived=arrived)
+        body = bytearray()
+        async for piece in response.aiter_bytes():
+            body += piece
+            tries.measured(len(body), response)
+    finally:
+        await response.aclose()
+    return response, bytes(body)

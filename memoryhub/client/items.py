@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from memories.rules.messages import MessageDraft
+from memories.rules.messages import OTHER_ROLES, MessageDraft
 from memories.rules.status import check_move
 from memories.rules.tokens import estimate_tokens
 from memories.rules.vocabulary import MemoryCategory as MemoryCategory
@@ -124,6 +124,9 @@ class ToolMemory(MemoryItem):
         return Item(Role.TOOL, self.tokens, answers=self.tool_call_id)
 
 
+#: A message: an item, or a mapping with ``role`` and ``content`` as chat models write them.
+type Said = MemoryItem | Mapping[str, Any]
+
 _CLASSES: dict[str | None, type[MemoryItem]] = {
     "system": SystemMemory,
     "human": HumanMemory,
@@ -138,6 +141,23 @@ def item_of(values: dict[str, Any]) -> MemoryItem:
     if kind is ToolMemory and not values.get("tool_call_id"):
         kind = MemoryItem
     return kind.model_validate(values)
+
+
+def item_said(said: Said) -> MemoryItem:
+    """The item a message is; roles are understood as a hub understands them."""
+    if isinstance(said, MemoryItem):
+        return said
+    content = said.get("content")
+    known = {name: said[name] for name in ("tool_calls", "tool_call_id", "is_error") if said.get(name) is not None}
+    named = said.get("tool_name") or said.get("name")
+    return item_of(
+        {
+            **known,
+            **({"tool_name": named} if named else {}),
+            "memory_type": OTHER_ROLES.get(str(said.get("role")), said.get("role")),
+            "content": content if isinstance(content, str) else "",
+        }
+    )
 
 
 def _whole(calls: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

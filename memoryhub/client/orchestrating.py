@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,13 @@ from memories.rules.extractionprompt import Bank, Conversation, Spoken, extracti
 from memories.rules.facts import Fact, verdict_of
 from memories.rules.firstperson import facts_in
 from memories.rules.vocabulary import MemoryCategory, Role
-from memoryhub.client.items import MemoryItem, MemoryMetadata, MemoryStatus
+from memoryhub.client.asking import Ask, Extracts, asked
+from memoryhub.client.items import MemoryItem, MemoryMetadata, MemoryStatus, Said, item_said
 from memoryhub.client.longterm import ExtractionType, LongTermMemory
 from memoryhub.lib.loosejson import NoJson, find_json
 
 #: The extraction prompt goes in, the model's answer comes out.
-type Extractor = Callable[[str], Awaitable[str]]
+type Extractor = Ask | Extracts
 
 _BANKS = ("General", "Personal", "Work", "Relationships", "Health", "Interests", "Events")
 _HEARD = (Role.HUMAN, Role.AI)
@@ -65,9 +66,9 @@ class MemoryOrchestrator:
         """How many conversations wait."""
         return len(self._queue)
 
-    def submit(self, messages: Sequence[MemoryItem], extractor: Extractor | None = None) -> None:
+    def submit(self, messages: Sequence[Said], extractor: Extractor | None = None) -> None:
         """Queue a conversation. Without an extractor it is read by patterns, for what people say of themselves."""
-        self._queue.append(_Task(list(messages), extractor))
+        self._queue.append(_Task([item_said(each) for each in messages], extractor))
 
     async def process_all(self) -> list[MemoryItem]:
         """Read what waits; the items that were stored, in the order submitted.
@@ -107,7 +108,7 @@ class MemoryOrchestrator:
         if not any(one.role == Role.HUMAN for one in spoken):
             return []
         async with gate:
-            answer = await task.extractor("\n\n".join(extraction_prompt(self._asked(spoken))))
+            answer = await asked(task.extractor, "\n\n".join(extraction_prompt(self._asked(spoken))), "extract")
         return self._items(task, _facts(answer, [one.number for one in spoken]))
 
     def _asked(self, spoken: Sequence[Spoken]) -> Conversation:

@@ -10,12 +10,19 @@ from urllib.parse import quote
 
 from pydantic import BaseModel
 
+from memoryhub.client.errors import Invalid, Problem
+
+#: No answer of a hub is longer, but an export.
+ANSWER_MAX = 64 * 2**20
+_NO_SEGMENTS = frozenset({"", ".", ".."})
+
 
 @dataclass(frozen=True, slots=True)
 class Call[Answered]:
     """``method`` and ``path`` below ``/api/v1``, and ``reads``, which makes an answer of the response's body.
 
-    What is not ``repeatable`` is sent again only where it surely did not arrive.
+    What is not ``repeatable`` is sent again only where it surely did not arrive. An answer has at most ``most`` bytes;
+    one that ``is_long`` may take as long as it comes.
     """
 
     method: str
@@ -25,6 +32,13 @@ class Call[Answered]:
     body: Mapping[str, Any] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     repeatable: bool = True
+    most: int = ANSWER_MAX
+    is_long: bool = False
+
+    @property
+    def waits(self) -> float:
+        """Seconds the hub was asked to hold its answer back."""
+        return float(self.query.get("wait") or 0)
 
     def after(self, cursor: str, name: str = "cursor") -> Call[Answered]:
         """The same call for the page that begins at ``cursor``."""
@@ -68,7 +82,9 @@ def said(**values: Any) -> dict[str, Any]:
 
 
 def segment(value: object) -> str:
-    """An id or a name as one step of a path."""
+    """An id or a name as one step of a path. Raises Invalid for what would be another path."""
+    if str(value) in _NO_SEGMENTS:
+        raise Invalid(Problem(None, "no_id", f"{str(value)!r} is no id."))
     return quote(str(value), safe="")
 
 

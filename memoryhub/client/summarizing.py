@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -17,11 +17,12 @@ from memories.rules.sessionsummary import (
     summary_prompt,
 )
 from memories.rules.sessionsummary import SummaryTemplate as SummaryTemplate
-from memoryhub.client.items import MemoryItem
+from memoryhub.client.asking import Ask, Summarizes, asked
+from memoryhub.client.items import Said, item_said
 from memoryhub.lib.loosejson import NoJson, find_json
 
 #: A question goes in, the model's answer comes out.
-type Summarizer = Callable[[str], Awaitable[str]]
+type Summarizer = Ask | Summarizes
 
 
 class SummaryConfig(BaseModel):
@@ -36,27 +37,27 @@ class SummaryConfig(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Trigger:
+class Trigger[Message: Said]:
     """Whether to summarise, and which messages, oldest first (SUM-02)."""
 
     should_trigger: bool
-    messages_to_summarize: list[MemoryItem]
+    messages_to_summarize: list[Message]
 
 
 class SummaryRefused(ValueError):
     """The summariser's answer was empty or far too long; the messages stay as they are, ask again later."""
 
 
-def check_trigger(messages: Sequence[MemoryItem], config: SummaryConfig | None = None) -> Trigger:
+def check_trigger[Message: Said](messages: Sequence[Message], config: SummaryConfig | None = None) -> Trigger[Message]:
     """What to summarise of messages that are in no summary yet: 20 messages start none, 21 do (CON-11)."""
     config = config or SummaryConfig()
     limits = SummaryLimits(config.threshold, config.max_tokens, config.keep_recent)
-    found = sessionsummary.check_trigger([item.windowed() for item in messages], limits)
+    found = sessionsummary.check_trigger([item_said(each).windowed() for each in messages], limits)
     return Trigger(found.should_trigger, [messages[place] for place in found.messages_to_summarize])
 
 
 async def generate_summary(
-    messages: Sequence[MemoryItem],
+    messages: Sequence[Said],
     summarizer: Summarizer,
     template: SummaryTemplate = SummaryTemplate.CONVERSATION,
     previous: str = "",
@@ -68,9 +69,9 @@ async def generate_summary(
     """
     if not messages:
         return previous
-    turns = [(str(item.memory_type or "ai"), item.content) for item in messages]
+    turns = [(str(item.memory_type or "ai"), item.content) for item in map(item_said, messages)]
     instructions, material = summary_prompt(SummaryRequest(template, previous, turns, max_tokens, secrets.token_hex(8)))
-    summary = accepted_summary(_told(await summarizer(f"{instructions}\n\n{material}")), max_tokens)
+    summary = accepted_summary(_told(await asked(summarizer, f"{instructions}\n\n{material}", "summarize")), max_tokens)
     if summary is None:
         raise SummaryRefused("The summary is empty or far longer than asked for; nothing was replaced by it.")
     return summary

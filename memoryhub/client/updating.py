@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -10,12 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from memories.rules.differences import FACTUAL, differences, merges
 from memories.rules.updates import QUESTION, UpdateAnswer, question_about, read_decision
 from memories.rules.vocabulary import UpdateAction as UpdateAction
+from memoryhub.client.asking import Ask, asked
 from memoryhub.client.items import MemoryItem
 from memoryhub.client.stores import FindsSimilar, MemoryStore
 from memoryhub.lib.loosejson import NoJson, find_json
-
-#: A question goes in, the model's answer comes out; any model will do.
-type Ask = Callable[[str], Awaitable[str]]
 
 
 class UpdateDecision(BaseModel):
@@ -52,7 +50,7 @@ class MemUpdateChecker:
         if not others:
             return UpdateDecision(action=UpdateAction.ADD, reason="Nothing similar was there.")
         question = question_about(item.content, [other.content for other in others])
-        return _decided(await self.checker(f"{QUESTION}\n\n{question}"), item, others)
+        return _decided(await asked(self.checker, f"{QUESTION}\n\n{question}"), item, others)
 
     async def _similar(self, item: MemoryItem) -> Sequence[MemoryItem]:
         if isinstance(self.store, FindsSimilar):
@@ -64,7 +62,10 @@ class MemUpdateChecker:
 
 def _decided(said: str, item: MemoryItem, others: Sequence[MemoryItem]) -> UpdateDecision:
     numbered = [UUID(int=place) for place in range(len(others))]
-    read = read_decision(_answer(said), numbered)
+    answer = _answer(said)
+    if answer is not None and (named := _place(answer, others)) is not None:
+        answer = answer.model_copy(update={"target": f"m{named + 1}"})
+    read = read_decision(answer, numbered)
     if read.target is None:
         return UpdateDecision(action=UpdateAction.ADD, reason=read.reason)
     target = others[read.target.int]
@@ -76,6 +77,13 @@ def _decided(said: str, item: MemoryItem, others: Sequence[MemoryItem]) -> Updat
     )
 
 
+def _place(answer: UpdateAnswer, others: Sequence[MemoryItem]) -> int | None:
+    """Which of the others is meant where it is named by its own id, or not at all while only one was shown."""
+    if answer.target is None:
+        return 0 if len(others) == 1 else None
+    return next((place for place, other in enumerate(others) if other.id == answer.target), None)
+
+
 def _allowed(action: UpdateAction, old: str, new: str, merged: str | None) -> bool:
     if action is UpdateAction.SKIP:
         return not differences(old, new) & FACTUAL
@@ -85,5 +93,7 @@ def _allowed(action: UpdateAction, old: str, new: str, merged: str | None) -> bo
 def _answer(said: str) -> UpdateAnswer | None:
     try:
         return UpdateAnswer.model_validate(find_json(said))
-    except (NoJson, ValidationError):
+    except NoJson:
+        return UpdateAnswer(action=word) if (word := said.strip(" .!\"'\n")).isalpha() else None
+    except ValidationError:
         return None

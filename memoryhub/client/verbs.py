@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, Self, overload
 
 from memoryhub.client.answers import Event, EventPage, Page
+from memoryhub.client.errors import Problem, UnexpectedAnswer
 from memoryhub.client.request import Call
+
+EMPTY_PAGES_MAX = 100
 
 
 class Sender(ABC):
@@ -101,39 +104,69 @@ class Followed[**Said]:
         return followed
 
 
+class _Trail:
+    """The way from page to page. It must lead on: a list that goes in circles would never end."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._empty = 0
+
+    def step(self, cursor: str, found: int) -> str:
+        """The cursor. Raises UnexpectedAnswer where it was followed before, or nothing but empty pages come."""
+        self._empty = 0 if found else self._empty + 1
+        if cursor in self._seen or self._empty > EMPTY_PAGES_MAX:
+            raise _in_circles()
+        self._seen.add(cursor)
+        return cursor
+
+
+def _in_circles() -> UnexpectedAnswer:
+    detail = "The pages of this list go in circles; what answers is no hub, or one that is mistaken."
+    return UnexpectedAnswer(Problem(None, "endless_list", detail))
+
+
+def _following(page: EventPage, call: Call[EventPage]) -> Call[EventPage] | None:
+    """The call for the events after a page; None at the end. They are followed for weeks, so no trail is kept."""
+    if not page.more and not call.query.get("wait"):
+        return None
+    if (page.more or page.items) and page.next == call.query.get("after"):
+        raise _in_circles()
+    return call.after(page.next, "after")
+
+
 def _followed(hub: Sender, call: Call[EventPage]) -> Iterator[Event]:
-    while True:
-        page = hub.send(call)
+    onward: Call[EventPage] | None = call
+    while onward is not None:
+        page = hub.send(onward)
         yield from page.items
-        if not page.more and not call.query.get("wait"):
-            return
-        call = call.after(page.next, "after")
+        onward = _following(page, onward)
 
 
 async def _followed_later(hub: AsyncSender, call: Call[EventPage]) -> AsyncIterator[Event]:
-    while True:
-        page = await hub.send(call)
+    onward: Call[EventPage] | None = call
+    while onward is not None:
+        page = await hub.send(onward)
         for event in page.items:
             yield event
-        if not page.more and not call.query.get("wait"):
-            return
-        call = call.after(page.next, "after")
+        onward = _following(page, onward)
 
 
 def _each[Item](hub: Sender, call: Call[Page[Item]]) -> Iterator[Item]:
+    trail = _Trail()
     while True:
         page = hub.send(call)
         yield from page.items
         if page.next_cursor is None:
             return
-        call = call.after(page.next_cursor)
+        call = call.after(trail.step(page.next_cursor, len(page.items)))
 
 
 async def _each_later[Item](hub: AsyncSender, call: Call[Page[Item]]) -> AsyncIterator[Item]:
+    trail = _Trail()
     while True:
         page = await hub.send(call)
         for item in page.items:
             yield item
         if page.next_cursor is None:
             return
-        call = call.after(page.next_cursor)
+        call = call.after(trail.step(page.next_cursor, len(page.items)))

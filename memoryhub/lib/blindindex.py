@@ -13,10 +13,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from memoryhub.lib.stems import HAS_SNOWBALL
 from memoryhub.lib.text import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+if not HAS_SNOWBALL:  # other stems would be other hashes: nothing that is there would be found any more
+    raise ImportError("The hub's keyword index needs PyStemmer; run `uv sync`.")
 
 MAX_TERM_FREQUENCY = 255
 _PURPOSE = b"w1"  # the version of "tokenize, then hash": a new one means a new index beside the old

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 from django.contrib import messages
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from memoryhub.lib.errors import HubError, Kind
+from memoryhub.lib.errors import HubError, Kind, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,18 +70,31 @@ class Failed:
 def part_of[T](make: Callable[[], T], what: str, still: str = "") -> T | Failed:
     """What ``make`` gives; where something it needs is away, the words about that, so that the rest of the page stands.
 
-    Mistakes of ours are not caught, and nothing is inside a transaction, which a failed statement would end.
+    So it is with what whoever looks may not see. Mistakes of ours are not caught, and nothing is inside a transaction,
+    which a failed statement would end.
     """
     try:
         return make()
     except HubError as error:
-        if error.kind is not Kind.UNAVAILABLE:
+        if error.kind not in _LEFT_OUT:
             raise
         why = error.message
-    except OperationalError:
+    except (OperationalError, InterfaceError):
         why = "The database did not answer in time."
-    log.warning("page.part_failed", part=what)
+    except OSError:
+        why = "What it needs did not answer."
+    log.warning("page.part_failed", part=what, exc_info=True)
     return Failed(what, why, still)
+
+
+_LEFT_OUT = {Kind.UNAVAILABLE, Kind.DENIED}
+
+
+def whole[T](part: T | Failed) -> T:
+    """A part that another one is made of. Raises Unavailable with the same words where it failed."""
+    if isinstance(part, Failed):
+        raise Unavailable(part.why)
+    return part
 
 
 def say(request: HttpRequest, text: str, undo: str = "") -> None:

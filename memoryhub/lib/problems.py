@@ -37,33 +37,6 @@ _BARE = {
     405: ("method_not_allowed", "This address does not know that method; the Allow header lists those it knows."),
     413: ("too_large", "The request is larger than the hub accepts."),
 }
-# How OpenAPI describes the answer, for every operation alike.
-PROBLEM_SCHEMA: dict[str, Any] = {
-    "title": "Problem",
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "instance", "code", "request_id", "errors"],
-    "properties": {
-        "type": {"type": "string"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "instance": {"type": "string"},
-        "code": {"type": "string", "description": "Stable; branch on this."},
-        "request_id": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "code", "detail"],
-                "properties": {name: {"type": "string"} for name in ("pointer", "code", "detail")},
-            },
-        },
-    },
-}
-PROBLEM_RESPONSE: dict[str, Any] = {
-    "description": "What went wrong, as problem details (RFC 9457).",
-    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
 _INTERNAL_DETAIL = "Something went wrong; the hub's log has the details under this request id."
 
 

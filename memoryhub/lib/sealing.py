@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
@@ -128,7 +129,15 @@ class SealedAttribute(DeferredAttribute):
 
 def associated_data(field: models.Field[Any, Any], vault_id: UUID, pk: UUID) -> bytes:
     """What a ciphertext is bound to: moved to another model, field, vault or record it does not open."""
-    parts = (field.model._meta.label_lower.encode(), field.attname.encode(), vault_id.bytes, pk.bytes)
+    return _bound_to(field.model, field.attname, vault_id) + _PK_LENGTH + pk.bytes
+
+
+_PK_LENGTH = len(UUID(int=0).bytes).to_bytes(2)
+
+
+@lru_cache(maxsize=4096)
+def _bound_to(model: type[models.Model], name: str, vault_id: UUID) -> bytes:
+    parts = (model._meta.label_lower.encode(), name.encode(), vault_id.bytes)
     return b"mh1" + b"".join(len(part).to_bytes(2) + part for part in parts)
 
 

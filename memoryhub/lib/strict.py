@@ -57,7 +57,7 @@ class StrictModel(BaseModel):
             return data
         renamed: dict[str, Any] = {}
         for name, value in data.items():
-            key = cls._canonical(name) if isinstance(name, str) else name
+            key = cls.canonical(name) if isinstance(name, str) else name
             if key in renamed:
                 raise PydanticCustomError(
                     "named_twice", "the same field is given under two names: {name}", {"name": key}
@@ -68,7 +68,8 @@ class StrictModel(BaseModel):
         return renamed
 
     @classmethod
-    def _canonical(cls, name: str) -> str:
+    def canonical(cls, name: str) -> str:
+        """The field a caller's ``name`` means; the name itself when it means none."""
         if name in cls.model_fields:
             return name
         if name in cls.aliases:

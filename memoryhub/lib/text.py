@@ -7,11 +7,10 @@ become character pairs, so Chinese, Japanese, Korean or Thai text is found witho
 from __future__ import annotations
 
 import re
-import threading
 import unicodedata
 from functools import lru_cache
 
-import Stemmer
+from memoryhub.lib.stems import stemmer
 
 # Scripts written without spaces (Hangul has spaces, but its words are agglutinated): indexed as characters and pairs.
 _UNSPACED = (
@@ -58,8 +57,6 @@ _STOP_WORDS = (
     "very was wasn't we were what what's when where which who whom why will with would you you're your yours"
 )
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-
-_local = threading.local()
 
 
 def normalize(text: str) -> str:
@@ -132,18 +129,8 @@ def _spaced_terms(chunk: str) -> list[str]:
 
 def _kept(words: list[str]) -> list[str]:
     folded = dict.fromkeys(normalize(word) for word in words if word)
-    stemmer = _stemmer()
-    return [
-        stemmer.stemWord(word) if word.isalpha() or "'" in word else word for word in folded if word not in STOP_WORDS
-    ]
-
-
-def _stemmer() -> Stemmer.Stemmer:
-    """One per thread: a Snowball stemmer keeps its work in itself."""
-    stemmer: Stemmer.Stemmer | None = getattr(_local, "stemmer", None)
-    if stemmer is None:
-        stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    return stemmer
+    stem = stemmer()
+    return [stem(word) if word.isalpha() or "'" in word else word for word in folded if word not in STOP_WORDS]
 
 
 def content_fingerprint(text: str) -> str:

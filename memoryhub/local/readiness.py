@@ -55,7 +55,7 @@ def address(host: str, port: int) -> str:
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
-def wait_until_ready(host: str, port: int, web: Child, seconds: float = 60.0) -> None:
+def wait_until_ready(host: str, port: int, web: Child, seconds: float = 180.0) -> None:
     """Return once /health/ready says yes. Raises NotReady when the web server ends first or time is up."""
     deadline = time.monotonic() + seconds
     while not _is_ready(WILDCARDS.get(host, host), port):

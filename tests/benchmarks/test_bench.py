@@ -99,3 +99,13 @@ def test_a_throwaway_hub_leaves_nothing_behind():
         assert data.exists()
     assert not [process for process in family if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
     assert not data.exists()
+
+
+@pytest.mark.slow
+def test_a_search_over_mcp_costs_little_more_than_over_rest(tmp_path: Path):
+    """The aim is 2.5 times on a filled vault; on this tiny one the protocol weighs most."""
+    report = tmp_path / "bench.json"
+    call_command(Command(), "mcp", memories=120, requests=60, json=report, stdout=io.StringIO())
+    numbers = json.loads(report.read_text())["numbers"]
+    assert {"mcp.rest.p50_ms", "mcp.handshake.p50_ms", "mcp.stateless.p50_ms"} <= numbers.keys()
+    assert 0 < numbers["mcp.times_rest"] < 4

@@ -20,13 +20,15 @@ STEPS = {
     ),
     "it works on what a verb has already looked up through its Access": (
         "audit_entry record_audit pick_bank conditions narrowed matching head_of semantic_leg "
-        "keyword_leg list_few documents_with_all memories_with_phrases holds_words read_postings read_pool graph_leg "
+        "keyword_leg list_few documents_with_all memories_with_phrases memories_with_any holds_words holds_each "
+        "read_postings read_pool graph_leg "
         "understand understand_text terms_condition forget_accesses question_of relatives visible_ids "
         "reaches_version read_events forget_deliveries is_operator webhooks_of note_answer "
         "disable conditions_then audible as_they_were open_in_order "
         "nearest_memories nearest_with_labels may_see compiled memories_by_id shares_said "
         "failed failed_filters judged_then write_facts open_changeset count_items items_of undoable_until "
-        "alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans retry_failed "
+        "count_staying alter_memories undo_whole find_likenesses twins_of cap_of most_of list_first_items forget_plans "
+        "retry_failed "
         "all_banks tallied sampled sampling_of_facet surveyed count_without "
         "given read_surroundings step_further read_provenance read_vectors near_memories find_besides memories_out "
         "held_by "
@@ -38,7 +40,7 @@ STEPS = {
     "it erases what a verb has looked up, or counted for a caller who sees the whole vault": (
         "erase_rows erase_everything open_receipt sign_receipt erased_ids subject_hash close_chains forget_vectors "
         "forget_words forget_links forget_pairs forget_answers forget_revisions forget_reasons forget_items "
-        "forget_calls forget_jobs forget_events forget_bulk erase_subject policy_of "
+        "forget_calls forget_jobs forget_events forget_views forget_bulk erase_subject policy_of "
         "enforce_retention shred_vault destroy_data_keys"
     ),
     "it does the hub's own work for the vault of its job": (
@@ -60,7 +62,7 @@ STEPS = {
         "try_text deep_dream restore_core_version create_webhook save_view owner_of "
         "read_statistics count_in_banks read_guard_spells read_inbox tally_writes tally_recalls count_audit_after "
         "import_vault begin_import forget_imports bring_banks identity_in held_at_once unfinished_import source_digest "
-        "require_mem0 write_turns"
+        "take_lines read_source read_received require_mem0 write_turns"
     ),
 }
 

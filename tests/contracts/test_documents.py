@@ -39,7 +39,8 @@ def test_the_build_script_is_a_program():
 
 def test_every_dependency_says_why_it_is_here():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    wanted = [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]]
+    groups = project["dependency-groups"]
+    wanted = [*project["project"]["dependencies"], *groups["hub"], *groups["dev"]]
     names = {laws.requirement_name(each) for each in wanted}
     described = laws.described_names((ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8"))
     assert described == names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
@@ -59,6 +60,9 @@ from tests.factories import (
     remember,
 )
 
+#: The longest text in the other vault, and in no other.
+THEIR_LENGTH = 4_321
+
 
 @dataclass(frozen=True)
 class Hidden:
@@ -80,7 +84,7 @@ def hidden(db: None) -> Hidden:
     first = remember(access, f"the {HIDDEN} of old", bank=str(bank.pk), **labels)
     memory = remember(access, f"the {HIDDEN}", supersedes=str(first.pk), importance=1, session_id=HIDDEN)
     editing.update_memory(access, memory.pk, MemoryChanges.parse({"content": f"the {HIDDEN} now"}))
-    settings.write_setting(access, Level.VAULT, "content_max_length", 4_321)
+    settings.write_setting(access, Level.VAULT, "content_max_length", THEIR_LENGTH)
     session = converse(access, "told", f"about the {HIDDEN}", user_id=HIDDEN)
     Session.objects.filter(pk=session.pk).update(sid=str(session.pk))  # asked for by either name
     jobs.enqueue_job(access.vault_id, JobKind.EMBED_MEMORIES)
@@ -151,7 +155,7 @@ def test_no_answer_holds_anything_of_another_vault(access, hidden, name):
     text = " ".join(words_in(answer))
     assert HIDDEN not in text
     assert str(hidden.vault.pk) not in text
-    assert "4321" not in text
+    assert re.search(rf"(?<![\w-]){THEIR_LENGTH}(?![\w-])", text) is None  # by itself, not within an id
     for identifier in (hidden.memory.pk, *hidden.ids.values()):
         assert str(identifier) not in text
 

@@ -13,7 +13,7 @@ from django.db import models
 
 from banks.access import Access
 from banks.models import Agent, ApiKey, Bank
-from banks.services import agents, audit, banks, keys
+from banks.services import agents, audit, auditlines, banks, keys
 from banks.services.drafts import AgentChanges, AgentDraft, BankChanges, KeyDraft
 from memories.models import (
     Changeset,
@@ -32,6 +32,8 @@ from memories.rules.bulk import BulkAction, BulkChange
 from memories.rules.cleanupwishes import CleanupWish, PlanChoice
 from memories.rules.drafts import MemoryChanges, Resolution
 from memories.rules.filters import AbsenceQuery, ContextQuery, MemoryFilter, Presence, SearchQuery, StatusFilter
+from memories.rules.imports import FileWish
+from memories.rules.mem0words import UpdateMemory
 from memories.rules.settings import Level
 from memories.rules.vocabulary import ErasureKind, Relation, Status
 from memories.rules.webhookwishes import WebhookChanges
@@ -56,11 +58,13 @@ from memories.search import (
 )
 from memories.search import sessions as conversations
 from memories.search import summaries as written
+from memories.search.numbered import list_numbered
 from memories.services import (
     applying,
     bulk,
     changesets,
     cleanup,
+    compatibility,
     deliveries,
     duplicates,
     editing,
@@ -79,6 +83,7 @@ from memories.services import (
     offering,
     plans,
     receipts,
+    received,
     retention,
     reviewing,
     revising,
@@ -111,6 +116,8 @@ MEMORY_BY_ID: dict[str, Verb] = {
     "update_memory": lambda who, target: editing.update_memory(who, target, EDIT),
     "restore_version": lambda who, target: editing.restore_version(who, target, 1),
     "archive_memory": lambda who, target: lifecycle.archive_memory(who, target),
+    "change_told": lambda who, target: compatibility.change_told(who, target, UpdateMemory(text="Changed.")),
+    "delete_told": lambda who, target: compatibility.delete_told(who, target),
     "change_status": lambda who, target: lifecycle.change_status(who, target, Status.DISCARD),
     "approve_draft": lambda who, target: reviewing.approve_draft(who, target),
     "reject_draft": lambda who, target: reviewing.reject_draft(who, target),
@@ -163,6 +170,9 @@ OTHERS_BY_ID: dict[str, tuple[type[models.Model], Verb]] = {
     "erase_session": (Session, lambda who, target: erasingsessions.erase_session(who, target)),
     "get_import": (VaultImport, lambda who, target: imports.get_import(who, target)),
     "stage_lines": (VaultImport, lambda who, target: imports.stage_lines(who, target, [b"{}"])),
+    "receiving_import": (VaultImport, lambda who, target: imports.receiving_import(who, target)),
+    "stage_file": (VaultImport, lambda who, target: received.stage_file(who, target, FileWish(), b"[]")),
+    "stage_more": (VaultImport, lambda who, target: received.stage_more(who, target, b"{}")),
     "stage_source": (
         VaultImport,
         lambda who, target: sources.stage_source(who, target, sources.SourceFile("x.json", body=b"[]")),
@@ -213,6 +223,7 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "find_candidates": lambda who: cleanup.find_candidates(who, NEVER_RECALLED),
     "count_facets": lambda who: facets.count_facets(who, EVERYTHING, LABELS),
     "list_memories": lambda who: listing.list_memories(who, EVERYTHING, limit=200),
+    "list_numbered": lambda who: list_numbered(who, EVERYTHING, 1, 200).items,
     "list_memories by text": lambda who: listing.list_memories(who, MemoryFilter(q=HIDDEN)),
     "list_memories by phrase": lambda who: listing.list_memories(who, MemoryFilter(q=f'"{HIDDEN}" status:any')),
     "list_memories by link": lambda who: listing.list_memories(who, MemoryFilter(q="has:links archived:any")),
@@ -283,6 +294,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "list_sessions": lambda who: conversations.list_sessions(who).items,
     "list_agents": lambda who: agents.list_agents(who),
     "list_audit": lambda who: audit.list_audit(who),
+    "list_audit_lines": lambda who: auditlines.list_audit_lines(who, 100),
     "list_banks": lambda who: banks.list_banks(who, include_hidden=True),
     "list_keys": lambda who: keys.list_keys(who),
     "pick_default": lambda who: banks.pick_default(who, banks.list_banks(who)),

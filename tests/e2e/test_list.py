@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
@@ -41,4 +43,41 @@ def test_a_list_is_narrowed_edited_and_changed_as_a_whole(tab: Tab, owner: User,
     page.get_by_label("Name", exact=True).fill("To do")
     page.locator(".save-view").get_by_role("button", name="Save").click()
     expect(page.get_by_role("navigation", name="Saved views")).to_contain_text("To do")
+    assert tab.complaints == []
+
+
+#: Where everything stands that should not move: the heads of the columns, each line above and the first of this one.
+STANDS = """(here) => {
+    const rows = [...document.querySelectorAll('#browse tbody tr')];
+    const boxes = [...document.querySelectorAll('#browse thead th, .toolbar, .facets h2'), ...rows.slice(0, here)];
+    const placed = boxes.map(one => one.getBoundingClientRect()).map(({x, y, width, height}) => [x, y, width, height]);
+    const cells = rows.filter((_, at) => at !== here).map(row => row.querySelector('.what').getBoundingClientRect());
+    return [placed, rows[here].getBoundingClientRect().y, cells.map(({x, width}) => [x, width]), scrollY];
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_nothing_moves_when_a_line_is_looked_into_or_edited(
+    open_tab: Callable[..., Tab], owner: User, access: Access, width: int
+):
+    """UX: what stands above a line that opens stays where it is, and so do the columns."""
+    for number in range(6):
+        remember(access, f"Memory number {number} has a text of some length, as most of them do have.", dedup=False)
+    tab = open_tab(viewport={"width": width, "height": 1500})
+    tab.sign_in(owner)
+    page, line = tab.open("/memories/"), 3
+    row = page.locator("#browse tbody tr").nth(line)
+    stood = page.evaluate(STANDS, line)
+    row.locator("summary").click()
+    expect(row.locator(".peeked dl")).to_be_visible()
+    assert page.evaluate(STANDS, line) == stood
+    row.locator("summary").click()
+    row.locator('[data-key="e"]').click()
+    expect(row.locator("textarea").first).to_be_focused()
+    assert page.evaluate(STANDS, line) == stood
+    row.get_by_text("Cancel").click()
+    expect(row.locator("summary")).to_be_visible()
+    assert page.evaluate(STANDS, line) == stood
+    page.locator("details.menu summary").last.click()
+    assert page.evaluate(STANDS, line) == stood
     assert tab.complaints == []

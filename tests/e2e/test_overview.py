@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_what_is_new_is_offered_and_shown_on_demand(open_tab: Callable[..., Tab]
     remember(access, "The first.")
     tab = open_tab()
     page = tab.sign_in(owner)
-    remember(access, "The second.")
+    remember(replace(access, request_id="another"), "The second.")
     page.locator("#fresh").evaluate(
         "one => htmx.ajax('GET', one.getAttribute('hx-get'), {target: one, swap: 'outerHTML'})"
     )

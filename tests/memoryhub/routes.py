@@ -113,7 +113,12 @@ ROUTES: dict[str, Route] = {
     "get_webhook": Route("GET", "/webhooks/{webhook}", KeyScope.WEBHOOKS_ADMIN),
     "update_webhook": Route("PATCH", "/webhooks/{webhook}", KeyScope.WEBHOOKS_ADMIN, {"active": False}),
     "delete_webhook": Route("DELETE", "/webhooks/{webhook}", KeyScope.WEBHOOKS_ADMIN),
-    "rotate_webhook_secret": Route("POST", "/webhooks/{webhook}/rotate", KeyScope.WEBHOOKS_ADMIN),
+    "rotate_webhook_secret": Route(
+        "POST",
+        "/webhooks/{webhook}/rotate",
+        KeyScope.WEBHOOKS_ADMIN,
+        not_ones_own=(READ, KeyScope.CLEANUP_PLAN, KeyScope.OPS_READ, KeyScope.KEYS_ADMIN),
+    ),
     "send_test": Route("POST", "/webhooks/{webhook}/test", KeyScope.WEBHOOKS_ADMIN),
     "list_deliveries": Route("GET", "/webhooks/{webhook}/deliveries", KeyScope.WEBHOOKS_ADMIN),
     "redeliver": Route("POST", "/webhooks/{webhook}/deliveries/{delivery}/redeliver", KeyScope.WEBHOOKS_ADMIN),

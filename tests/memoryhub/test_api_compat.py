@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable
 from typing import Any
@@ -159,6 +160,23 @@ def test_what_is_no_fact_is_refused_by_its_field(api: ApiClient, body: dict[str,
     assert (answer.status_code, bool(answer.json()["errors"])) == (422, True)
 
 
+def test_facts_in_camel_case_and_in_banks_there_are_not(api: ApiClient):
+    """BNK-10, BNK-11, BNK-13: either spelling, any case of the bank; an unknown one is named, asked for or given."""
+    fact = {"factText": "Likes tea", "factKey": "preference_tea", "memoryBank": " personal ", "isProtected": True}
+    body = api.send("POST", "/api/facts", fact).json()
+    assert (body["fact_text"], body["memory_bank"], body["is_protected"]) == ("Likes tea", "Personal", True)
+    assert [one["id"] for one in api.send("GET", "/api/facts?memoryBank=personal").json()] == [body["id"]]
+    path = f"/api/facts/{body['id']}"
+    unknown = [
+        api.send("GET", "/api/facts?bank=Nowhere"),
+        api.send("PUT", path, {"memory_bank": "Nowhere"}),
+        api.send("POST", "/api/facts", fact | {"memoryBank": "Nowhere"}),
+    ]
+    assert [(one.status_code, one.json()["code"]) for one in unknown] == [(422, "unknown_bank")] * 3
+    assert api.send("PUT", path, {"importance": 1.01}).json()["errors"][0]["pointer"] == "/importance"
+    assert (api.send("DELETE", path).status_code, api.send("GET", "/api/facts?wrong=1").status_code) == (405, 422)
+
+
 def test_banks_are_listed(api: ApiClient):
     """BNK-09."""
     banks = api.send("GET", "/api/memory-banks").json()
@@ -209,6 +227,75 @@ def test_a_memory_in_mem0s_words(opened: None, key: Callable[..., str], client: 
         ("UPDATE", "I like tea.", "I like coffee."),
         ("DELETE", "I like coffee.", None),
     ]
+
+
+@pytest.fixture
+def tell(opened: None, key: Callable[..., str]) -> Callable[..., Any]:
+    """Calls an address of the client and gives its answer."""
+    secret = key()
+
+    def call(method: str, path: str, body: Any = None) -> Any:
+        return sent(secret, Route(method, f"/compat/mem0{path}", None, body), {})
+
+    return call
+
+
+def test_pages_of_the_client_end(tell: Callable[..., Any]):
+    """The client sends page and page_size beside the body; whoever follows ``next`` sees each memory once."""
+    for number in range(5):
+        tell("POST", "/v3/memories/add/", {"messages": f"I count {number} sheep.", "user_id": "mara"})
+    asked, seen, path = {"filters": {"user_id": "mara"}}, [], "/v3/memories/?page=1&page_size=2"
+    while path:
+        answer = tell("POST", path, asked).json()
+        assert answer["count"] == 5
+        seen.append([row["memory"][8] for row in answer["results"]])
+        path = (answer["next"] or "").removeprefix("http://testserver/compat/mem0")
+    assert seen == [["4", "3"], ["2", "1"], ["0"]]
+    assert answer["previous"].endswith("?page=2&page_size=2")
+    behind = tell("POST", "/v3/memories/?page=9&page_size=2", asked).json()
+    assert (behind["results"], behind["next"], behind["count"]) == ([], None, 5)
+    too_far = tell("POST", "/v3/memories/?page=5001&page_size=2", asked)
+    assert (too_far.status_code, too_far.json()["errors"][0]["pointer"]) == (422, "/page")
+
+
+def test_what_expires_expires(tell: Callable[..., Any]):
+    """A day until which a memory holds is kept, shown, moved and taken back; the day itself still counts."""
+    today = dt.datetime.now(dt.UTC).date()
+    said = {"messages": "The ticket is valid.", "user_id": "mara", "timestamp": 1_700_000_000}
+    (made,) = tell("POST", "/memories", {**said, "expiration_date": str(today)}).json()["results"]
+    memory = Memory.objects.get(pk=made["id"])
+    assert memory.expires_at == dt.datetime.combine(today, dt.time.max, dt.UTC)
+    assert memory.event_at == dt.datetime(2023, 11, 14, 22, 13, 20, tzinfo=dt.UTC)
+    assert tell("GET", f"/memories/{made['id']}").json()["expiration_date"] == str(today)
+    path = f"/v1/memories/{made['id']}/"
+    assert tell("PUT", path, {"expiration_date": "2099-12-31"}).json()["expiration_date"] == "2099-12-31"
+    assert tell("PUT", path, {"expiration_date": None}).json()["expiration_date"] is None
+    assert tell("PUT", path, {"timestamp": "2026-01-02T03:04:05Z"}).status_code == 200
+    yesterday = str(today - dt.timedelta(days=1))
+    tell("PUT", path, {"expiration_date": yesterday})
+    assert tell("POST", "/v3/memories/", {"filters": {"user_id": "mara"}}).json()["results"] == []
+    for odd in ({"expiration_date": "tomorrow"}, {"timestamp": 1e30}, {"timestamp": True}, {}):
+        assert tell("PUT", path, odd).status_code == 422, odd
+
+
+def test_metadata_is_laid_over_what_there_was(tell: Callable[..., Any]):
+    (made,) = tell("POST", "/memories", {**SAID, "metadata": {"room": "kitchen", "n": 1}}).json()["results"]
+    told = tell("PUT", f"/memories/{made['id']}", {"metadata": {"n": 2}}).json()
+    assert told["metadata"] == {"room": "kitchen", "n": 2}
+
+
+def test_what_was_deleted_is_there_no_more(tell: Callable[..., Any]):
+    (made,) = tell("POST", "/memories", SAID).json()["results"]
+    path = f"/memories/{made['id']}"
+    assert tell("DELETE", path).status_code == 200
+    assert [tell("DELETE", path).status_code, tell("PUT", path, {"text": "x"}).status_code] == [404, 404]
+    assert {turn["role"] for turn in tell("GET", f"{path}/history").json()} == {"user"}
+
+
+def test_refusals_are_read_by_the_client(tell: Callable[..., Any]):
+    """It looks for ``detail`` in answers of exactly this type."""
+    answer = tell("GET", "/v1/memories/nonsense/")
+    assert (answer.headers["Content-Type"], "detail" in answer.json()) == ("application/json", True)
 
 
 def test_what_mem0_refuses_is_refused(opened: None, key: Callable[..., str]):

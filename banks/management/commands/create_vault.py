@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from banks.access import ALL_SCOPES, system_access
+from banks.access import ALL_SCOPES, Door, system_access
 from banks.services.drafts import KeyDraft
 from banks.services.keys import create_key
 from banks.services.vaults import create_vault
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             try:
                 vault = create_vault(options["name"], *owners)
                 key = KeyDraft(name="first key", scopes=sorted(ALL_SCOPES))
-                _, secret = create_key(system_access(vault.pk), key)
+                _, secret = create_key(system_access(vault.pk, door=Door.COMMAND), key)
             except HubError as error:
                 raise CommandError(error.message) from error
         if options["json"]:

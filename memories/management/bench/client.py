@@ -5,7 +5,9 @@ from __future__ import annotations
 import http.client
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -39,15 +41,16 @@ class HubClient:
         parts = urlsplit(url)
         connection = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
         self._connection = connection(parts.netloc, timeout=TIMEOUT)
-        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        json_type = "application/json"
+        self._headers = {"Authorization": f"Bearer {key}", "Content-Type": json_type, "Accept": json_type}
 
     def get(self, path: str) -> Answer:
         """Raises BenchFailed unless the answer is 2xx."""
-        return self._call("GET", path, None)
+        return self._call("GET", path, None, {})
 
-    def post(self, path: str, body: Any) -> Answer:
+    def post(self, path: str, body: Any, headers: Mapping[str, str] = MappingProxyType({})) -> Answer:
         """The body is encoded before the clock starts. Raises BenchFailed unless the answer is 2xx."""
-        return self._call("POST", path, json.dumps(body).encode())
+        return self._call("POST", path, json.dumps(body).encode(), headers)
 
     def __enter__(self) -> Self:
         return self
@@ -55,10 +58,11 @@ class HubClient:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def _call(self, method: str, path: str, body: bytes | None) -> Answer:
+    def _call(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+        headers = {**self._headers, **headers}
         started = time.perf_counter()
         try:
-            self._connection.request(method, path, body, self._headers)
+            self._connection.request(method, path, body, headers)
             response = self._connection.getresponse()
             content = response.read()
         except OSError as error:

@@ -20,6 +20,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from memories.management.bench.agents import measure_mcp
 from memories.management.bench.cleanup import measure_cleanup
 from memories.management.bench.direct import fill_directly, finish_directly
 from memories.management.bench.hub import Hub, hub_at, throwaway_folder, throwaway_hub
@@ -43,6 +44,7 @@ MEASURES: dict[str, Callable[[Bench], Numbers]] = {
     "write": measure_write,
     "search": measure_search,
     "list": measure_list,
+    "mcp": measure_mcp,
     "migrations": measure_migrations,
     "cleanup": measure_cleanup,
 }

@@ -21,10 +21,12 @@ from memories.management.bench.dedup import measure_dedup
 from memories.management.bench.direct import finish, write_share
 from memories.management.bench.events import measure_events
 from memories.management.bench.hub import Hub
+from memories.management.bench.importing import measure_import
 from memories.management.bench.layout import Layout
 from memories.management.bench.recall import measure_elsewhere, measure_recall
 from memories.management.bench.report import as_json, as_text
 from memories.management.bench.running import MEASURES, Run, run_bench
+from memories.management.bench.starting import measure_starts
 from memories.management.bench.statemachine import measure_statemachine
 from memoryhub.lib.errors import HubError
 
@@ -49,6 +51,7 @@ class Command(BaseCommand):
         parser.add_argument("--share", metavar="N/M", help="fill --here: only every M-th part of it")
         parser.add_argument("--finish", action="store_true", help="fill --here: build the indexes of what is there")
         parser.add_argument("--runs", type=int, default=100, metavar="N", help="statemachine: random walks (100)")
+        parser.add_argument("--kill", action="store_true", help="import: kill whoever is at it halfway through")
         quality = parser.add_argument_group("recall", "what is found of what should be")
         quality.add_argument("--data", type=Path, nargs="+", metavar="FILE", help="conversations with questions")
         quality.add_argument("--together", action="store_true", help="all of a file's conversations in one vault")
@@ -130,6 +133,13 @@ class Command(BaseCommand):
     def _events(self, options: dict[str, Any]) -> None:
         self.stdout.write(measure_events())
 
+    def _import(self, options: dict[str, Any]) -> None:
+        rows, seed, console = options["memories"], options["seed"], Console(stderr=True)
+        self.stdout.write(measure_import(rows, seed, console, kill=options["kill"]))
+
+    def _start(self, options: dict[str, Any]) -> None:
+        self.stdout.write(measure_starts())
+
     def _extract(self, options: dict[str, Any]) -> None:
         self.stdout.write(extract.as_text(extract.measure()))
 
@@ -159,4 +169,6 @@ QUALITY: dict[str, Callable[[Command, dict[str, Any]], None]] = {
     "statemachine": Command._statemachine,
     "extract": Command._extract,
     "events": Command._events,
+    "start": Command._start,
+    "import": Command._import,
 }

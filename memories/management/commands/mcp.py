@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from memories.management.proxy import serve_stdio
+from memories.management.proxy import HubRefused, Proxy
 from memoryhub.env import environment
 from memoryhub.local.datadir import locate
 
@@ -26,19 +26,26 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Where the hub is and who calls."""
         parser.add_argument("--url", help="address of the hub ($MEMORYHUB_URL; else that of its last start here)")
-        parser.add_argument("--key", help="API key ($MEMORYHUB_API_KEY; else that of the first start here)")
+        parser.add_argument("--key", help="API key ($MEMORYHUB_KEY; else that of the first start here)")
+        parser.add_argument("--bank", default="", help="its slug: only this bank is seen and written to")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Runs until stdin ends."""
         known = _bootstrap()
         url = options["url"] or os.environ.get("MEMORYHUB_URL") or known.get("url")
-        key = options["key"] or os.environ.get("MEMORYHUB_API_KEY") or known.get("api_key")
+        key = options["key"] or os.environ.get("MEMORYHUB_KEY") or known.get("api_key")
         if not url or not key:
             raise CommandError("Say where the hub is (--url http://127.0.0.1:8000) and who calls (--key mh_live_…).")
         try:
-            asyncio.run(serve_stdio(url, key))
-        except Exception as error:
-            raise CommandError(f"No hub answers at {url}, or it refuses the key. {_first(error)}") from error
+            opened = Proxy.to(url, key, options["bank"])
+        except HubRefused as error:
+            raise CommandError(str(error)) from error
+        with opened as proxy:
+            try:
+                proxy.check()
+            except HubRefused as error:
+                raise CommandError(f"No hub answers at {url}, or it refuses the key. {error}") from error
+            proxy.serve(sys.stdin.buffer, sys.stdout)
 
 
 def _bootstrap() -> dict[str, str]:
@@ -48,10 +55,3 @@ def _bootstrap() -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return found
-
-
-def _first(error: BaseException) -> str:
-    """The first cause of a group, as tasks of an event loop end in groups."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return str(error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from banks.access import KeyScope, access_from_secret, access_from_user, system_access
+from banks.access import Door, KeyScope, access_from_secret, access_from_user, system_access
 from banks.models import Membership, MembershipRole, Vault
 from banks.services.agents import create_agent, list_agents
 from banks.services.banks import create_bank, list_banks, name_key
@@ -25,6 +25,7 @@ from memories.rules.drafts import MemoryChanges
 from memories.rules.limits import BATCH_MAX
 from memories.rules.vocabulary import Status
 from memories.services.editing import update_memory
+from memories.services.inbox import SAMPLE
 from memories.services.lifecycle import archive_memory, change_status
 from memories.services.linking import create_link
 from memories.services.plans import create_plan
@@ -69,7 +70,7 @@ class _Telling:
 
     def __init__(self, vault: Vault, story: Story) -> None:
         self.story = story
-        self.hub = system_access(vault.pk, REQUEST)
+        self.hub = system_access(vault.pk, REQUEST, Door.COMMAND)
         self.today = now()
         self.ids: dict[str, str] = {}
         self.voices: dict[str, Access] = {}
@@ -113,7 +114,7 @@ class _Telling:
 
     def _agent(self, draft: AgentDraft) -> Access:
         """An agent speaks through a key of its own, as it would; nobody is told the secret."""
-        _, secret = create_key(self.hub, KeyDraft(name=f"{draft.name} (sample)", scopes=AGENT_SCOPES, agent=draft.name))
+        _, secret = create_key(self.hub, KeyDraft(name=f"{draft.name}{SAMPLE}", scopes=AGENT_SCOPES, agent=draft.name))
         return access_from_secret(secret, REQUEST)
 
     def _write(self, voice: str, items: list[tuple[str, Item]]) -> None:

@@ -16,8 +16,8 @@ from memories.search.notes import DEFAULT
 from memories.services.context import WriteContext
 from memories.services.dreams import deep_dream
 from memories.services.notes import note_memories
+from memories.services.outcomes import WriteResult
 from memories.services.running import run_job
-from memories.services.settling import WriteResult
 
 if TYPE_CHECKING:
     from banks.access import Access

@@ -49,6 +49,12 @@ FIELDS: Mapping[ImportKind, Mapping[str, str]] = MappingProxyType(
 READERS: Mapping[ImportKind, Callable[[Any], Iterator[Record]]] = MappingProxyType(
     {ImportKind.MEM0: mem0.read_mem0, ImportKind.LANGMEM: langmem.read_store, ImportKind.LETTA: letta.read_letta}
 )
+UNKNOWN = (
+    "The first line is not the header of an exported vault, and the file is of no other program this hub reads; "
+    "say which one it is from, or choose another file."
+)
+#: Before the job has looked into a file.
+NOT_LOOKED_INTO = "auto"
 #: Beginnings of a file that say what it is.
 SQLITE, ZIP, GZIP = b"SQLite format 3\0", b"PK\x03\x04", b"\x1f\x8b"
 _PAGES = (".md", ".markdown")
@@ -99,3 +105,28 @@ def kind_of_document(document: Any) -> ImportKind | None:
     if "memory" in first or ("content" in first and "id" in first):
         return ImportKind.MEM0
     return ImportKind.LETTA if {"label", "value"} <= first.keys() or {"id", "text"} <= first.keys() else None
+
+
+def title_of(kind: str) -> str:
+    """For a person, also of a file nobody has looked into yet."""
+    return TITLES[ImportKind(kind)] if kind != NOT_LOOKED_INTO else "A file of another program"
+
+
+def contradiction(kind: ImportKind | None, name: str, head: bytes) -> str | None:
+    """Why a file that begins so cannot be what it is said to be; only what its first bytes show."""
+    packed = head.startswith((ZIP, GZIP))
+    starts = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    if not head.strip():
+        return "The file is empty; choose another one."
+    if kind is None:
+        known = kind_by_name(name, head) is not None or packed or starts in {b"[", b"{"}
+        return None if known else UNKNOWN
+    if kind == ImportKind.MCP_MEMORY_SERVICE and not head.startswith(SQLITE):
+        return "The file is no SQLite file; it is the one mcp-memory-service keeps (sqlite_vec.db)."
+    if kind == ImportKind.HINDSIGHT and not head.startswith(ZIP):
+        return "The file is no zip; hindsight's transfer is one."
+    if kind != ImportKind.MCP_MEMORY_SERVICE and head.startswith(SQLITE):
+        return "The file is a SQLite file; only mcp-memory-service keeps one."
+    if kind in READERS and not packed and starts not in {b"[", b"{"} and not is_page(name):
+        return "The file is no JSON, which such a file is; export it again, or say from the list whose it is."
+    return None

@@ -1,7 +1,8 @@
 """mcp-memory-service: the rows of its SQLite file.
 
-Read from doobidoo/mcp-memory-service, ``storage/sqlite_vec.py`` and ``storage/mixins/store.py`` (2026-05 to 2026-09),
-and the design of version 10.30 for ``superseded_by`` and ``memory_graph``. Vectors stay behind: they are made anew.
+Read from doobidoo/mcp-memory-service, ``storage/sqlite_vec.py`` and ``storage/mixins`` (2026-05 to 2026-11; stores came
+with version 11.10), and the design of version 10.30 for ``superseded_by`` and ``memory_graph``. Vectors stay behind:
+they are made anew.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ FIELDS: Mapping[str, str] = {
     "updated_at": "updated_at",
     "updated_at_iso": "updated_at",
     "superseded_by": "links",
+    "store": "extra",
 }
 #: Columns read of ``memories``, as far as the file has them; and of ``memory_graph``.
 COLUMNS = (*FIELDS, "deleted_at")
 EDGES = ("source_hash", "target_hash", "relationship_type")
 REQUIRED = ("content_hash", "content")
+_ORDINARY_STORE = "default"
 _TYPES = {
     "preference": MemoryType.PREFERENCE,
     "task": MemoryType.TASK,
@@ -63,6 +66,10 @@ def read_row(row: Mapping[str, Any]) -> Record:
     extra = _metadata(row.get("metadata"))
     if memory_type and memory_type not in _TYPES:
         extra.setdefault("memory_type", memory_type)
+    if row.get("store") == _ORDINARY_STORE:
+        row = {**row, "store": None}
+    elif text_of(row, "store"):
+        extra.setdefault("store", row["store"])
     values: dict[str, Any] = {
         "content": content,
         "type": _TYPES.get(memory_type or "", MemoryType.FACT),

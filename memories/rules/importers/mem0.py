@@ -1,16 +1,18 @@
 """mem0: the answer of its REST list, and the backup of OpenMemory, its former self-hosted hub.
 
-Read from mem0ai/mem0: ``server/main.py`` and ``mem0/memory/main.py`` (2026-08), and OpenMemory's ``routers/backup.py``
-(removed from the repository on 2026-07-29).
+Read from mem0ai/mem0: ``server/main.py`` and ``mem0/memory/main.py`` of 2.2.1 (2026-09), and OpenMemory's
+``routers/backup.py`` (removed from the repository on 2026-07-29).
 """
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memories.rules.exchange import FileRefused
 from memories.rules.importers.records import Foreign, Left, Record, given, moment_of, objects_of, text_of, texts_of
+from memories.rules.mem0words import end_of
 from memories.rules.vocabulary import Role
 
 FIELDS: Mapping[str, str] = {
@@ -27,11 +29,14 @@ FIELDS: Mapping[str, str] = {
     "metadata": "extra",
     "metadata_": "extra",
     "actor_id": "extra",
+    "attributed_to": "extra",
     "created_at": "created_at",
     "updated_at": "updated_at",
     "expiration_date": "expires_at",
     "state": "archived_at",
 }
+#: What only its index needs; a list of everybody's memories has it among the metadata.
+_OF_THE_INDEX = frozenset({"text_lemmatized", "role"})
 _LISTS = ("results", "memories", "items")
 _ROLES = {"user": Role.HUMAN, "assistant": Role.AI, "system": Role.SYSTEM, "tool": Role.TOOL}
 
@@ -82,12 +87,12 @@ def _record(row: Any, shared: _Shared) -> Record:
         "user_id": shared.user_id or text_of(row, "user_id"),
         "agent_id": _agent(row, shared),
         "session_id": text_of(row, "run_id"),
-        "role": _ROLES.get(str(row.get("role"))),
+        "role": _ROLES.get(str(row.get("role") or _metadata(row).get("role"))),
         "tags": _tags(row, shared),
         "extra": _extra(row),
         "created_at": at,
         "updated_at": moment_of(row.get("updated_at")) or at,
-        "expires_at": moment_of(row.get("expiration_date")),
+        "expires_at": _expiry(row.get("expiration_date")),
     }
     if row.get("state") in {"archived", "paused"} or row.get("archived_at"):
         values["archived_at"] = moment_of(row.get("archived_at")) or values["updated_at"]
@@ -105,8 +110,21 @@ def _tags(row: Mapping[str, Any], shared: _Shared) -> list[str]:
 
 
 def _extra(row: Mapping[str, Any]) -> dict[str, Any]:
-    extra = row.get("metadata") or row.get("metadata_")
-    kept = dict(extra) if isinstance(extra, dict) else {}
-    if text_of(row, "actor_id"):
-        kept.setdefault("actor_id", row["actor_id"])
+    kept = {name: value for name, value in _metadata(row).items() if name not in _OF_THE_INDEX}
+    for name in ("actor_id", "attributed_to"):
+        if text_of(row, name):
+            kept.setdefault(name, row[name])
     return kept
+
+
+def _metadata(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    extra = row.get("metadata") or row.get("metadata_")
+    return extra if isinstance(extra, dict) else {}
+
+
+def _expiry(value: Any) -> str | None:
+    """A day without a time is the last one on which the memory holds."""
+    moment = moment_of(value)
+    if moment is None or not isinstance(value, str) or len(value.strip()) > len("2026-11-22"):
+        return moment
+    return moment_of(str(end_of(dt.date.fromisoformat(value.strip()))))

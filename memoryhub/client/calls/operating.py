@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Sequence
 from typing import Unpack
 
 from memoryhub.client.answers import Answer, EventPage, Job, Listing
 from memoryhub.client.fields import Id, ImportOptions, RetentionFields
 from memoryhub.client.request import Call, get, post, said, segment
+
+#: A whole vault, as text in memory.
+EXPORT_MAX = 4 * 2**30
 
 
 def list_events(
@@ -71,17 +75,21 @@ def start_migration(kind: str, *, target: str | None = None) -> Call[Answer]:
 
 def export_vault(*, revisions: bool = False) -> Call[str]:
     """The whole vault as lines of JSON, in memory; for a large one use ``manage.py export_vault``."""
-    return Call("POST", "/exports", bytes.decode, body={"revisions": revisions})
+    return Call("POST", "/exports", bytes.decode, body={"revisions": revisions}, most=EXPORT_MAX, is_long=True)
 
 
-def begin_import(text: str, **options: Unpack[ImportOptions]) -> Call[Answer]:
-    """Send an export; ``dry_run`` (the default) reports what every line would do."""
-    return post("/imports", Answer, {"text": text, **options})
+def begin_import(content: str | bytes, **options: Unpack[ImportOptions]) -> Call[Answer]:
+    """Send an export, or with ``kind`` another program's file; ``dry_run`` (the default) only reports."""
+    return post("/imports", Answer, {**_piece(content), **options})
 
 
-def stage_lines(import_id: Id, text: str, *, complete: bool = True) -> Call[Answer]:
-    """Send more of an export that comes in several pieces."""
-    return post(f"/imports/{segment(import_id)}/lines", Answer, {"text": text, "complete": complete})
+def stage_lines(import_id: Id, content: str | bytes, *, complete: bool = True) -> Call[Answer]:
+    """Send more of a file that comes in several pieces."""
+    return post(f"/imports/{segment(import_id)}/lines", Answer, {**_piece(content), "complete": complete})
+
+
+def _piece(content: str | bytes) -> dict[str, str]:
+    return {"base64": b64encode(content).decode()} if isinstance(content, bytes) else {"text": content}
 
 
 def list_imports() -> Call[Listing[Answer]]:

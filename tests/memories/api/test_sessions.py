@@ -63,7 +63,16 @@ def test_erasing_is_asked_for_by_name(api: ApiClient):
     refused = api.send("DELETE", "/sessions/s")
     assert (refused.status_code, refused.json()["code"]) == (422, "erase_only")
     receipt = api.send("DELETE", "/sessions/s?erase=true").json()
-    gone = {"sessions": 1, "messages": 1, "summaries": 0, "jobs": 1, "kept_answers": 1, "model_calls": 0, "notes": 0}
+    gone = {
+        "sessions": 1,
+        "messages": 1,
+        "summaries": 0,
+        "jobs": 1,
+        "kept_answers": 1,
+        "model_calls": 0,
+        "notes": 0,
+        "saved_views": 0,
+    }
     assert receipt["removed"] == gone
     assert not IdempotencyRecord.objects.exists()
     assert api.send("GET", "/sessions/s").status_code == 404

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -91,3 +92,46 @@ def test_a_key_for_some_banks_gets_only_those(access: Access):
     assert [line["content"] for line in kinds if line["kind"] == "memory"] == ["At work."]
     assert [line["name"] for line in kinds if line["kind"] == "bank"] == ["Work"]
     assert narrow.send("POST", "/imports", {"text": "x"}).status_code == 403
+
+
+def test_another_programs_file(api: ApiClient, access: Access):
+    """Whose it is is found out or said; the report names every field; the yes is the same as for an export."""
+    rows = json.dumps([{"id": "m1", "memory": "Mara likes tea", "metadata": {"a": 1}}])
+    begun = api.send("POST", "/imports", {"kind": "auto", "text": rows, "bank": "work"})
+    assert (begun.status_code, begun.json()["kind"], begun.json()["state"]) == (202, "auto", "checking")
+    run_imports()
+    checked = api.send("GET", f"/imports/{begun.json()['id']}").json()
+    assert (checked["kind"], checked["state"], checked["found"]["memory"]) == ("mem0", "checked", {"new": 1})
+    assert {"there": "metadata", "here": "extra", "count": 1, "lost": 0, "examples": []} in checked["mapping"]
+    api.send("POST", f"/imports/{checked['id']}/apply")
+    run_imports()
+    assert Memory.objects.select_related("bank").get().bank.name == "Work"
+
+
+def test_bytes_come_in_pieces(api: ApiClient, access: Access):
+    page = b"- likes tea\n- has two \xf0\x9f\x90\x95\n"
+    body = {"kind": "markdown", "name": "notes.md", "complete": False, "dry_run": False}
+    begun = api.send("POST", "/imports", {**body, "base64": b64encode(page[:24]).decode()}).json()
+    assert begun["state"] == "receiving"
+    more = f"/imports/{begun['id']}/lines"
+    assert api.send("POST", more, {"base64": b64encode(page[24:]).decode()}).json()["state"] == "checking"
+    run_imports()
+    assert {row.content for row in Memory.objects.all()} == {"likes tea", "has two 🐕"}
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({"kind": "mem0", "text": "hello"}, "import_refused"),
+        ({"kind": "mcp-memory-service", "text": "{}"}, "import_refused"),
+        ({"kind": "zep", "text": "{}"}, ""),
+        ({"kind": "mem0", "base64": "!"}, "no_base64"),
+        ({"kind": "mem0"}, "one_of"),
+        ({"kind": "mem0", "text": "[]", "base64": "W10="}, "one_of"),
+        ({"kind": "mem0", "text": "[]", "bank": "Moon"}, ""),
+    ],
+)
+def test_what_cannot_be_taken_is_said_at_once(api: ApiClient, body: dict[str, Any], code: str):
+    answer = api.send("POST", "/imports", body)
+    assert answer.status_code == 422 and code in answer.content.decode()
+    assert not Job.objects.filter(kind="import_vault").exists()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from uuid import UUID
 
 import pytest
+from jsonschema import validate
 
 from banks.access import Access
+from memories.mcp.calling import MISTAKES_TOLD
 from memories.mcp.tools import TOOLS
 from memories.models import Memory
 from memories.services.running import run_job
@@ -103,6 +106,41 @@ def test_wrong_arguments_are_told_field_by_field(call, tool: str, arguments: dic
     assert result["structuredContent"]["errors"]
 
 
+def test_mistakes_are_told_in_the_words_of_the_caller(call):
+    """Not in those of the fields behind: a model looks for what it wrote."""
+    schemas = call("search_memories", {"query": "x", "topK": 500})["structuredContent"]["errors"]
+    assert schemas == ["/topK: Input should be less than or equal to 200"]
+    own = call("search_memories", {"query": "x", "top_k": 500})["structuredContent"]["errors"]
+    assert own[0].startswith("/top_k: ")
+    assert call("update_memory", {"content": "x"})["structuredContent"]["errors"] == ["/memoryId: Field required"]
+    unknown = call("archive_memory", {"memoryId": "x", "nonsense": 1})["structuredContent"]["errors"]
+    assert unknown == ["/nonsense: no such argument; there are memoryId, archived, reason"]
+    many = call("read_memories", {"ids": [7] * 150})["structuredContent"]["errors"]
+    assert len(many) == MISTAKES_TOLD
+
+
+def test_answers_keep_the_shape_that_is_promised(call, access: Access):
+    """Text and structure say the same, and the structure fits the tool's schema, also when it tells an error."""
+    memory = call("write_memory", {"content": "The cellar key hangs by the clock"})["structuredContent"]
+    calls: list[tuple[str, dict[str, object]]] = [
+        ("write_memory", {"content": "The cellar key hangs by the clock"}),
+        ("search_memories", {"query": "cellar key"}),
+        ("search_memories", {"query": "cellar key", "compact": True}),
+        ("read_memories", {"ids": [memory["id"], "nowhere"]}),
+        ("update_memory", {"memoryId": memory["id"], "importance": 4}),
+        ("archive_memory", {"memoryId": memory["id"]}),
+        ("cleanup_memories", {}),
+        ("list_banks", {}),
+    ]
+    assert {name for name, _ in calls} == set(TOOLS)
+    for name, arguments in calls:
+        for result in (call(name, arguments), call(name, {"nonsense": 1})):
+            validate(result["structuredContent"], TOOLS[name].answers)
+            if not result["isError"]:
+                assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+                assert set(TOOLS[name].answers["properties"]) <= set(result["structuredContent"])
+
+
 def test_the_schemas_promise_what_the_bodies_take(call, access: Access):
     """Every property of every schema is known to its body, in camelCase and in snake_case."""
     for tool in TOOLS.values():
@@ -112,3 +150,10 @@ def test_the_schemas_promise_what_the_bodies_take(call, access: Access):
                 result = call(tool.name, {spelled: None})
                 assert not any("extra_forbidden" in error for error in result["structuredContent"].get("errors", []))
                 assert "Extra inputs" not in result["content"][0]["text"], (tool.name, spelled)
+
+
+@pytest.mark.parametrize("name", ["banks", "type", "category", "userId", "tag"])
+def test_a_filter_by_nothing_is_no_search_of_everything(call, access: Access, name: str):
+    remember(access, "Mara likes tea")
+    answer = call("search_memories", {"query": "tea", name: []})
+    assert answer["isError"] and "Mara" not in str(answer)

@@ -65,12 +65,12 @@ def test_messages_in_every_form():
 def test_questions_and_changes():
     question = SearchMemories.parse({"query": "tea", "limit": 900, "rerank": True, "threshold": 0.1}).question()
     assert (question.top_k, question.threshold) == (200, 0.1)
-    assert UpdateMemory.parse({"data": "x", "metadata": {"a": 1}}).changes().given() == {
+    assert UpdateMemory.parse({"data": "x", "metadata": {"a": 1}}).changes({"a": 0, "b": 2}).given() == {
         "content": "x",
-        "extra": {"a": 1},
+        "extra": {"a": 1, "b": 2},
     }
     with pytest.raises(Invalid):
-        UpdateMemory.parse({"timestamp": 1}).changes()
+        UpdateMemory.parse({"timestamp": None}).changes({})
 
 
 def test_a_history():

@@ -228,7 +228,7 @@ def test_ids_are_sent_twice_however_many_filters_there_are(access, clock):
     then = tick(clock)
     for memory in memories:
         edit(access, memory, importance=3)
-    found = matching(access, MemoryFilter(as_of=then, min_importance=4, type=["fact"], tag=[]))
+    found = matching(access, MemoryFilter(as_of=then, min_importance=4, type=["fact"]))
     assert [row.content for row in found] == ["zeppelin 5"]
     _, params = found.query.sql_with_params()
     assert sum(str(param).count(str(memories[1].pk)) for param in params) == 2

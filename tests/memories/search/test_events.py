@@ -18,11 +18,12 @@ from banks.access import Access, InvalidKey, KeyScope
 from banks.access.access import MissingScope
 from banks.models import AuditEntry
 from banks.services.agents import create_agent
-from banks.services.banks import create_bank
+from banks.services.banks import create_bank, find_bank
 from banks.services.drafts import AgentDraft, BankDraft
 from banks.services.keys import revoke_key
 from memories.events import EventType
 from memories.models import Event, Happened, record_events
+from memories.rules.bulk import BulkChange
 from memories.rules.drafts import MemoryChanges
 from memories.rules.settings import Level
 from memories.rules.vocabulary import AccessPurpose, Status
@@ -31,6 +32,7 @@ from memories.search.horizon import Horizon
 from memories.search.listening import _awaited, await_events
 from memories.search.listening import _places as places
 from memories.services.accesses import flush_accesses, record_accesses
+from memories.services.bulk import bulk_change
 from memories.services.editing import restore_version, update_memory
 from memories.services.erasing import erase_memory
 from memories.services.eventlog import trim_events
@@ -169,6 +171,35 @@ def test_a_key_of_one_bank_hears_of_that_bank_only(access, other_access):
     assert heard(limited, gone) == [("memory.erased", str(here.pk))]
     assert heard(hermit, gone) == []
     assert len(heard(access, gone)) == 2
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_listener_of_one_bank_hears_that_a_memory_left_it(access, together):
+    """Issue: a copy kept by events does not keep what was taken away; no id of the bank it went to is told."""
+    attic, work = create_bank(access, BankDraft(name="Attic")), find_bank(access, "Work")
+    limited, other = (access_of(make_key(access, banks=[name])[1]) for name in ("Attic", "Work"))
+    memory = remember(access, "In the attic.", bank="Attic")
+    since = start(access)
+    if together:
+        bulk_change(access, BulkChange.parse({"action": "move_bank", "ids": [str(memory.pk)], "bank": "Work"}))
+    else:
+        update_memory(access, memory.pk, MemoryChanges.parse({"bank": "Work"}))
+    erase_memory(access, memory.pk)
+
+    def told(who: Access) -> list[dict[str, object]]:
+        page = list_events(who, EventQuery(after=since, types=("memory.*",)))
+        return [
+            {name: one.data.get(name) for name in ("bank_id", "left_bank_id")} | {"type": one.type}
+            for one in page.items
+        ]
+
+    went, gone = {"type": "memory.updated"}, {"type": "memory.erased", "bank_id": str(work.pk), "left_bank_id": None}
+    assert told(limited) == [{**went, "bank_id": None, "left_bank_id": str(attic.pk)}]
+    assert told(other) == [{**went, "bank_id": str(work.pk), "left_bank_id": None}, gone]
+    assert told(access) == [{**went, "bank_id": str(work.pk), "left_bank_id": str(attic.pk)}, gone]
+    earlier = heard(limited, EventQuery(types=("memory.added",)))
+    assert earlier == [("memory.added", str(memory.pk))], "what was heard once is still heard"
+    assert heard(other, EventQuery(types=("memory.added",))) == []
 
 
 def test_an_expired_place_says_what_to_do(access):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from urllib.parse import quote
+
 import pytest
 from django.db import connection
 
-from banks.access import Access
+from banks.access import Access, Actor
 from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft
 from memories.jobs import JobKind
-from memories.models import ErasureReceipt, Job, Lookup, Memory, Message, Session
+from memories.models import ErasureReceipt, Job, Lookup, Memory, Message, SavedView, Session
 from memories.rules.filters import SearchQuery
+from memories.rules.savedviews import ViewDraft
 from memories.rules.vocabulary import AccessPurpose, ErasureKind, JobState
 from memories.search.recall import search_memories
 from memories.services import erasingsubjects
@@ -27,6 +31,7 @@ from memories.services.jobs import JobLost, cancel_job, retry_job
 from memories.services.lifecycle import archive_memory
 from memories.services.receipts import subject_hash, verify_receipt
 from memories.services.running import run_job
+from memories.services.savedviews import save_view
 from tests.factories import access_of, claimed, converse, make_key, remember
 
 pytestmark = pytest.mark.django_db
@@ -72,6 +77,28 @@ def test_everything_of_a_user_goes_and_nothing_of_others(access, other_access):
     assert verify_receipt(access, receipt.pk).holds
     job = Job.objects.get(kind=JobKind.ERASE_SUBJECT)
     assert (job.state, job.done, job.total) == (JobState.DONE, 6, 6)
+
+
+def test_saved_views_that_name_them_go_and_others_stay(access):
+    """Filters, conditions, words and what a view is called; also of a conversation of theirs, and whoever saved it."""
+    converse(access, "tuesday", "I sing.", user_id="bob")
+    ann = replace(access, actor=Actor("user", "7", "Ann"))
+    for name, address in (
+        ("1", "user_id=bob"),
+        ("2", "q=" + quote("user:BOB tea")),
+        ("3", "q=" + quote("-user:bob")),
+        ("Bob's list", "type=task"),
+        ("5", "session_id=tuesday"),
+        ("6", "entity=Bob&type=fact"),
+        ("7", "q=" + quote('tea "with bob, today"')),
+    ):
+        save_view(ann, ViewDraft(name=name, address=address, is_shared=True))
+    kept = [("user_id=bobby", "8"), ("q=kabob", "9"), ("agent_id=bob", "10"), ("type=task", "11")]
+    for address, name in kept:
+        save_view(access, ViewDraft(name=name, address=address))
+    receipt = erase_all(access, ErasureKind.USER, "bob")
+    assert receipt.removed["saved_views"] == 7
+    assert {view.name for view in SavedView.objects.all()} == {name for _, name in kept}
 
 
 def test_the_receipt_names_nobody_and_is_known_to_who_knows_the_name(access):

@@ -103,6 +103,15 @@ def test_a_query_is_understood_whole_or_not_at_all(access: Access) -> None:
         wish("query")
 
 
+@pytest.mark.parametrize("query", ['""', '-""', '" "', '"" ""', '-" "'])
+def test_a_query_for_nothing_is_not_the_whole_vault(access: Access, query: str) -> None:
+    """In a list it is no limit; a clean-up would archive everything."""
+    remember(access, "About herons.")
+    with pytest.raises(QueryNotUnderstood) as refused:
+        create_plan(access, wish(query=query))
+    assert [(error.pointer, error.code) for error in refused.value.errors] == [("/query", "names_nothing")]
+
+
 def test_equal_texts_keep_the_best_of_them(access: Access) -> None:
     first = remember(access, "The lake freezes in January.")
     second = remember(access, "The lake freezes in January!", dedup=False, importance=5)

@@ -205,7 +205,16 @@ def test_erasing_leaves_nothing_but_a_receipt(access: Access):
     Session.objects.filter(pk=session.pk).update(last_number=2)
     receipt = erase_session(access, "s1")
     assert (receipt.kind, receipt.target_id) == ("session", session.pk)
-    gone = {"sessions": 1, "messages": 2, "summaries": 0, "jobs": 1, "kept_answers": 0, "model_calls": 0, "notes": 0}
+    gone = {
+        "sessions": 1,
+        "messages": 2,
+        "summaries": 0,
+        "jobs": 1,
+        "kept_answers": 0,
+        "model_calls": 0,
+        "notes": 0,
+        "saved_views": 0,
+    }
     assert receipt.removed == gone
     assert not Session.objects.exists()
     assert not Message.objects.exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from banks.access import KeyScope
@@ -12,7 +14,7 @@ from banks.services.banks import UnknownBank, find_bank
 from banks.services.drafts import AgentDraft
 from memories.models.effective import effective_settings
 from memories.rules.drafts import MemoryChanges
-from memories.rules.layers import SettingInvalid
+from memories.rules.layers import INFO, SettingInvalid
 from memories.rules.settings import Level
 from memories.services.editing import update_memory
 from memories.services.settings import read_settings, write_setting
@@ -20,6 +22,11 @@ from memoryhub.lib.errors import Invalid
 from tests.factories import access_of, make_key, remember, write
 
 KEY = "dedup"
+PLANNED = [
+    replace(info, default="team" if isinstance(info.default, str) else info.default or ["Work"])
+    for info in INFO.values()
+    if info.planned
+]
 
 
 def system(key: str, value: object) -> None:
@@ -89,6 +96,9 @@ REFUSED = {
     "too narrow a level": (Level.BANK, "search_top_k", 5, "Work"),
     "no target": (Level.BANK, "dedup", False, None),
     "a request is not stored": (Level.REQUEST, "search_top_k", 5, None),
+    "a target of the vault": (Level.VAULT, "dedup", False, "0192f0c1-2345-7000-8000-000000000000"),
+    "a bank for the vault": (Level.VAULT, "dedup", False, "Work"),
+    **{f"nothing reads {info.key}": (Level.VAULT, info.key, info.default, None) for info in PLANNED},
 }
 
 

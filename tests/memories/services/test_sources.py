@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import sqlite3
 import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -251,3 +254,133 @@ def test_a_view_in_place_of_the_table_runs_nothing(access: Access, tmp_path: Pat
     connection.close()
     with pytest.raises(FileRefused, match="no memories"):
         bring(access, SourceFile("x.db", path=path))
+
+
+SPECIAL: dict[str, Callable[[Path], object]] = {
+    "a link to a device": lambda path: path.symlink_to("/dev/zero"),
+    "a pipe": os.mkfifo,
+    "a link to itself": lambda path: path.symlink_to(path),
+}
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_what_never_ends_in_a_folder_is_left_out(access: Access, tmp_path: Path, name: str):
+    (tmp_path / "MEMORY.md").write_text("- likes tea\n")
+    SPECIAL[name](tmp_path / "z.md")
+    done = bring(access, SourceFile("notes", path=tmp_path))
+    assert (done.made["memory"], done.made["other"]) == ({"new": 1}, {"left_out": 1})
+
+
+@pytest.mark.parametrize("kind", [None, *ImportKind])
+@pytest.mark.parametrize("name", SPECIAL)
+def test_what_never_ends_is_refused_by_itself(access: Access, tmp_path: Path, name: str, kind: ImportKind | None):
+    """Whatever it is said to be."""
+    SPECIAL[name](tmp_path / "notes")
+    source = SourceFile("notes", path=tmp_path / "notes", kind=kind)
+    with pytest.raises(FileRefused, match=r"no ordinary file|cannot be read"):
+        source_digest(access, source)
+    with pytest.raises(FileRefused, match=r"no ordinary file|cannot be read"):
+        bring(access, source)
+
+
+def test_a_huge_sparse_page_is_refused_unread(access: Access, tmp_path: Path):
+    with (tmp_path / "a.md").open("wb") as file:
+        file.truncate(1 << 40)
+    for path in (tmp_path, tmp_path / "a.md"):
+        with pytest.raises(FileRefused, match="MiB"):
+            source_digest(access, SourceFile("notes", path=path))
+
+
+def patched(body: bytes, at: int, value: bytes) -> bytes:
+    return body[:at] + value + body[at + len(value) :]
+
+
+def encrypted() -> bytes:
+    """The flag in both headers: the archive says that it needs a password."""
+    body = zipped({"memories.json": b"[]"})
+    return patched(patched(body, 6, b"\x01"), body.index(b"PK\x01\x02") + 8, b"\x01")
+
+
+def wrong_checksum() -> bytes:
+    body = zipped({"memories.json": b"[]"})
+    return patched(body, body.index(b"PK\x01\x02") + 16, b"\0\0\0\1")
+
+
+def zip64() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, archive.open("memories.json", "w", force_zip64=True) as member:
+        member.write(json.dumps(MEM0[:2]).encode())
+    return file.getvalue()
+
+
+def quine() -> bytes:
+    """A zip in a zip in a zip: only what lies in the outermost one is looked at."""
+    body = zipped({"memories.json": b"[]"})
+    for _ in range(20):
+        body = zipped({"again.zip": body})
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (encrypted(), "is encrypted"),
+        (wrong_checksum(), "is damaged"),
+        (quine(), "say which one"),
+        (zipped({"memories.json": b"[" + b"1," * 9_000_000 + b"1]"}), "5,000,000 values"),
+    ],
+    ids=["encrypted", "checksum", "quine", "values"],
+)
+def test_hostile_zips(access: Access, body: bytes, said: str):
+    with pytest.raises(FileRefused, match=said):
+        bring(access, sent("b.zip", body))
+    assert not ImportChunk.objects.exists()
+
+
+def test_zips_of_the_large_kind_are_read(access: Access):
+    assert bring(access, sent("b.zip", zip64())).made["memory"] == {"new": 2}
+
+
+def test_a_name_twice_in_a_zip(access: Access):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("memories.json", "[]")
+        archive.writestr("memories.json", "[]")
+    with pytest.raises(FileRefused, match="same name twice"):
+        bring(access, sent("b.zip", file.getvalue()))
+
+
+HOSTILE_SCHEMAS = {
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON memories BEGIN DELETE FROM memories; END;",
+    "a view in the table's columns": "CREATE VIEW v AS SELECT load_extension('x') FROM memories;",
+    "a table made of code": "CREATE VIRTUAL TABLE f USING fts5(x);",
+    "an index on code": "CREATE INDEX i ON memories (abs(id));",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_SCHEMAS)
+def test_nothing_in_a_sqlite_file_runs(access: Access, tmp_path: Path, name: str):
+    """What else is in the schema is not looked at, and the memories come in as they are."""
+    path = sqlite_file(tmp_path / "x.db", HOSTILE_SCHEMAS[name])
+    before = path.read_bytes()
+    assert bring(access, SourceFile(path.name, path=path)).made["memory"] == {"new": 2}
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "content_hash, content AS (randomblob(1000000000)) STORED",
+        "content_hash, content AS (load_extension('x'))",
+        "content_hash, content CHECK (1)",
+    ],
+)
+def test_computed_columns_and_huge_cells(access: Access, tmp_path: Path, columns: str):
+    """A cell longer than any memory, or one that is computed, ends in a sentence."""
+    with sqlite3.connect(tmp_path / "x.db") as connection, suppress(sqlite3.Error):
+        connection.execute(f"CREATE TABLE memories ({columns})")
+        if "CHECK" in columns:
+            connection.execute("INSERT INTO memories VALUES ('a', zeroblob(20000000))")
+    connection.close()
+    with pytest.raises(FileRefused, match=r"SQLite file|say which one"):
+        bring(access, SourceFile("x.db", path=tmp_path / "x.db"))

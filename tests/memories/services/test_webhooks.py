@@ -86,6 +86,7 @@ def test_an_event_is_told_once_signed_and_thin(access):
     assert set(body) == {"type", "timestamp", "data"}
     assert (body["type"], body["data"]["memory_id"]) == ("memory.added", str(memory.pk))
     assert b"cat" not in message["body"]
+    assert body["timestamp"].endswith("Z"), "as everywhere in the API"
     assert abs(int(message["headers"]["webhook-timestamp"]) - time.time()) < 60
     (delivery,) = list_deliveries(access, webhook.pk).items
     assert (delivery.state, delivery.attempts, delivery.status, delivery.answer) == ("delivered", 1, 200, "ok")
@@ -226,13 +227,14 @@ def test_private_addresses_are_refused_unless_an_operator_allows_the_endpoint(ac
     with receiver() as it:
         keyed = access_of(make_key(access)[1])
         webhook = create_webhook(keyed, WebhookDraft.parse({"url": it.url, "private": True})).webhook
-        assert webhook.state == WebhookState.BLOCKED
+        assert (webhook.state, webhook.why) == (WebhookState.BLOCKED, "private_address")
         remember(access)
         deliver(1.5)
         assert it.got == []
         with pytest.raises(OperatorNeeded):
             allow_private(keyed, webhook.pk)
-        assert allow_private(access, webhook.pk).state == WebhookState.ACTIVE
+        allowed = allow_private(access, webhook.pk)
+        assert (allowed.state, allowed.why) == (WebhookState.ACTIVE, "")
         assert AuditEntry.objects.filter(vault=access.vault, action="allow_private_webhook").exists()
         with receiver() as other:
             moved = update_webhook(keyed, webhook.pk, WebhookChanges(url=other.url, private=True))
@@ -282,6 +284,12 @@ def test_whoever_says_where_it_leads_hears_no_more_than_they_may(access):
         update_webhook(manager, webhook.pk, WebhookChanges.parse({"url": "https://93.184.216.34/b"}))
     reader = access_of(make_key(access, frozenset({KeyScope.WEBHOOKS_ADMIN, KeyScope.MEMORIES_READ}))[1])
     narrowed = {"url": "https://93.184.216.34/b", "types": ["memory.added"]}
+    with pytest.raises(MissingScope):
+        rotate_webhook_secret(manager, webhook.pk)  # who has the secret can speak as the hub
+    for less in (narrowed, {"types": ["memory.added"]}, {"banks": ["Work"]}):
+        with pytest.raises(MissingScope):  # nor is it first made to hear so little that the secret may be asked for
+            update_webhook(reader, webhook.pk, WebhookChanges.parse(less))
+    update_webhook(access, webhook.pk, WebhookChanges.parse({"types": ["memory.added", "memory.updated"]}))
     turned = update_webhook(reader, webhook.pk, WebhookChanges.parse(narrowed))
     assert turned.mandate["actor_id"] == reader.actor.id
     assert turned.types == ["memory.added"]

@@ -42,16 +42,16 @@ def test_each_filter_narrows_and_all_of_them_together(browser: Client, busy: str
     assert len(asked) <= 15
     for text in ("By the robot.", "By the hub.", "By Alice."):
         assert text in everything
-    by_browser = page(browser, "/activity/?door=user")
+    by_browser = page(browser, "/activity/?door=browser")
     assert "By Alice." in by_browser
     assert "By the robot." not in by_browser
     by_robot = page(browser, f"/activity/?who=key:{busy}")
     assert "By the robot." in by_robot
     assert "By the hub." not in by_robot
-    archived = page(browser, "/activity/?door=system&action=archive_memory")
+    archived = page(browser, "/activity/?door=job&action=archive_memory")
     assert "“By the hub.”" in archived
     assert "By Alice." not in archived
-    assert "Nothing like that" in page(browser, "/activity/?door=user&action=archive_memory")
+    assert "Nothing like that" in page(browser, "/activity/?door=browser&action=archive_memory")
 
 
 def test_everything_of_one_request(browser: Client, busy: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from html import unescape
+from urllib.parse import quote_plus
 
 import pytest
 from django.db import OperationalError, connection
@@ -283,3 +284,23 @@ def test_a_page_of_a_hundred_fits_the_budget(browser: Client, access: Access):
         remember(access, f"Sentence {number}. " + "A text of some length, as memories are. " * 8, dedup=False)
     html = page(browser, f"{LIST}?limit=100&bank=general")
     assert len(gzip.compress(html.encode(), 6)) <= 60_000
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        " ".join(f"-word{number}" for number in range(12)),
+        "milk " + " ".join(f"-word{number}" for number in range(12)),
+        " ".join(f'-"milk number {number}"' for number in range(12)),
+        'milk -"milk number 1" -word3 "oats 7"',
+    ],
+)
+def test_however_much_is_left_out_it_is_asked_at_once(browser: Client, access: Access, query: str):
+    """≤ 15 queries, whatever the text asks for."""
+    for number in range(20):
+        remember(access, f"Milk number {number} word{number} and oats {number}.", dedup=False)
+    with CaptureQueriesContext(connection) as asked:
+        html = page(browser, f"{LIST}?q={quote_plus(query)}")
+    assert len(asked) <= MOST_QUERIES
+    left = {number for number in range(20) if f"oats {number}." in html}
+    assert left == ({7} if "oats" in query else set(range(12, 20)))

@@ -81,7 +81,7 @@ def test_many_lead_to_the_page_of_their_job(browser: Client, access: Access, mon
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     houses(access, 3)
     html = send(browser, action="protect", all="1", sure="1", expected_count="3")
-    assert "<h1>Bulk change</h1>" in html
+    assert "<h1>Change many memories</h1>" in html
 
 
 def test_whoever_may_change_nothing_is_offered_nothing(client: Client, viewer: User, access: Access):

@@ -8,12 +8,16 @@ import pytest
 from django.test import Client
 
 from banks.access import Access
-from memories.models import Changeset, Memory
+from memories.models import Changeset, Job, Memory, Session
 from memories.rules.bulk import BulkChange
 from memories.rules.drafts import MemoryChanges
+from memories.rules.imports import ImportOptions
 from memories.services.bulk import bulk_change
 from memories.services.editing import update_memory
-from tests.factories import archive_together, remember
+from memories.services.exporting import export_vault
+from memories.services.imports import begin_import, check_import, stage_lines
+from memories.services.running import run_job
+from tests.factories import archive_together, converse, remember
 
 pytestmark = pytest.mark.django_db
 
@@ -81,3 +85,23 @@ def test_another_vaults_changeset_has_no_page(browser: Client, other_access: Acc
     changeset = archive_together(other_access, "Nobody's business.")
     assert browser.get(f"/changesets/{changeset.pk}/").status_code == 404
     assert browser.post(f"/changesets/{changeset.pk}/undo/").status_code == 404
+
+
+def test_an_import_says_what_an_undo_leaves(browser: Client, access: Access, other_access: Access):
+    """Only erasing deletes conversations; nobody should think that undoing did."""
+    remember(other_access, "Mara works in Linz.")
+    converse(other_access, "s1", "I moved.", "Where to?")
+    imported = begin_import(access, ImportOptions(dry_run=False))
+    stage_lines(access, imported.pk, export_vault(other_access))
+    check_import(access, imported.pk)
+    run_job(Job.objects.get(kind="import_vault").pk)
+    page = f"/changesets/{Changeset.objects.get().pk}/"
+    told = "An undo archives the memories of this import. It leaves 1 conversation and 2 messages that came with them"
+    assert "Imported: 1 memory" in browser.get(page).content.decode()
+    assert told in browser.get(page).content.decode()
+    browser.post(f"{page}undo/")
+    assert told in browser.get(page).content.decode()
+    assert Session.objects.filter(vault=access.vault).count() == 1
+    archive_together(access, "Something else.")
+    other = Changeset.objects.exclude(action="import_vault").get()
+    assert "An undo archives" not in browser.get(f"/changesets/{other.pk}/").content.decode()

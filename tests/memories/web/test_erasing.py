@@ -39,7 +39,7 @@ def test_it_is_shown_ticked_erased_and_proved(browser, access):
 
 def test_summaries_that_go_and_sources_that_come_back_are_named_first(browser, access):
     """SUM, DESIGN §1: what the page says is what the erasure does."""
-    sources = old(access, "Tea at seven.", "Tea at eight.", "Tea at nine.")
+    sources = old(access, *(f"Mara drinks black tea at {hour}." for hour in ("seven", "eight", "nine")))
     summarise(access)
     summary = Memory.objects.get(is_summarized=True)
     shown = page(browser.get(f"/memories/{sources[0].pk}/erase/"))

@@ -64,10 +64,10 @@ def test_the_guard_is_seen_and_reset(browser: Client, access: Access):
     open_guard(access)
     assert "Error guard of the" in browser.get("/").content.decode()
     system = browser.get("/system/").content.decode()
-    assert "Open: nothing is asked" in system
+    assert "Paused: nothing is asked" in system
     assert "The model answered 500." in system
     after = browser.post("/system/guard/reset/", follow=True).content.decode()
-    assert "Open: nothing is asked" not in after
+    assert "Paused: nothing is asked" not in after
     assert "reset the error guards" in browser.get("/activity/").content.decode().replace("</b>", "").replace("\n", " ")
 
 

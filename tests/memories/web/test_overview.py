@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from dataclasses import replace
+from html import unescape
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection
@@ -12,16 +16,17 @@ from django.test.utils import CaptureQueriesContext
 
 from banks.access import Access
 from memories.calls.guarding import ask_permit, note_error
-from memories.models import Tally
+from memories.models import Memory, Tally
 from memories.rules.rollups import Metric
 from memories.rules.vocabulary import GuardedService
 from memories.services.erasing import erase_memory
+from memories.services.lifecycle import archive_memory
 from memories.services.rollups import roll_up
 from memories.web import overview as page
 from memoryhub.lib.clock import now
 from memoryhub.lib.workers import BrokerView
 from memoryhub.providers.base import ProviderError
-from tests.factories import make_key, remember
+from tests.factories import make_key, remember, write
 
 pytestmark = pytest.mark.django_db
 #: Session and user included.
@@ -62,7 +67,7 @@ def test_every_part_says_how_it_is_in_words(browser: Client, access: Access):
     found = html(browser)
     for name in ("Database", "Index", "Broker", "Workers", "Model guard", "Embedder"):
         assert f'<span class="name">{name}</span>' in found
-    assert "2 running" in found
+    assert "2 programs run" in found
     assert "/system/#parts-title" in found
 
 
@@ -102,6 +107,14 @@ def test_a_broker_check_that_breaks_is_a_gap_in_the_strip(browser, access, monke
     assert html(browser).count("Could not be asked") == 2
 
 
+def test_invented_numbers_are_called_so(browser: Client, access: Access):
+    """The sample vault shows model calls where no model is."""
+    remember(access, "Something.")
+    assert "are invented" not in html(browser)
+    make_key(access, name="forge (sample)")
+    assert "are invented" in html(browser)
+
+
 def test_an_open_guard_has_a_card_that_says_what_still_works(browser: Client, access: Access):
     """GRD-14."""
     remember(access, "Something.")
@@ -110,10 +123,10 @@ def test_an_open_guard_has_a_card_that_says_what_still_works(browser: Client, ac
     found = html(browser)
     assert "Error guard of the language model" in found
     assert "The model answered 500." in found
-    assert "Close it now" in found
+    assert "Call again now" in found
     browser.post("/system/guard/reset/")
     assert "Error guard of the language model" not in html(browser)
-    assert "language model: open 1 time" in html(browser).lower()
+    assert "language model: paused 1 time" in html(browser).lower()
 
 
 def test_the_plots_follow_the_period_and_the_clock(browser: Client, access: Access):
@@ -148,6 +161,25 @@ def test_tiles_lead_to_lists_and_count_the_period(browser: Client, access: Acces
     assert tiles["Searches"] == "4"
 
 
+def test_every_number_of_memories_is_that_of_the_list_it_leads_to(browser: Client, access: Access):
+    """Expired, replaced and put away ones among them; by bank too."""
+    old = remember(access, "The ferry leaves at nine.")
+    write(access, "The ferry leaves at ten.", supersedes=str(old.pk))
+    archive_memory(access, remember(access, "Bring the blue rope.").pk)
+    remember(access, "Perhaps the pier is closed.", status="draft")
+    for bank in ("Work", "Work", "General"):
+        ended = remember(access, f"Pass {uuid4()} is valid.", bank=bank)
+        Memory.objects.filter(pk=ended.pk).update(expires_at=now() - dt.timedelta(minutes=1))
+    remember(access, "The pier has two lamps.", bank="Work")
+    found = html(browser)
+    shown = re.findall(r'<a[^>]* href="(/memories/[^"]*)"[^>]*>.*?<b>([\d,]+)</b>', found, re.DOTALL)
+    shown += re.findall(r'<a[^>]* href="(/memories/\?bank=[^"]*)"[^>]*>.*?<span class="num">([\d,]+)', found, re.DOTALL)
+    assert len(shown) == 3 + 7
+    for address, number in shown:
+        (total,) = re.findall(r'<p class="total">([\d,]+) memor', html(browser, unescape(address)))
+        assert (address, total) == (address, number)
+
+
 def test_the_page_asks_few_questions_and_none_of_the_memories_to_count_them(browser: Client, access: Access):
     """≤ 15 queries; numbers come from counts."""
     remember(access, "Something.")
@@ -168,7 +200,7 @@ def test_news_are_announced_and_never_inserted(browser: Client, access: Access):
     found = html(browser)
     (after,) = re.findall(r'/overview/news/\?after=(\d+)"', found)
     assert "new: show" not in html(browser, f"/overview/news/?after={after}")
-    remember(access, "Two.")
+    remember(replace(access, request_id="another"), "Two.")
     told = html(browser, f"/overview/news/?after={after}")
     assert "1 new: show" in told
     assert "Two." not in told

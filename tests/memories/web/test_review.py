@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 
 from banks.access import Access
 from memories.models import Changeset, DuplicatePair, Memory
+from memoryhub.lib.clock import now
 from tests.factories import make_pair, remember
 
 pytestmark = pytest.mark.django_db
@@ -113,6 +115,26 @@ def test_a_pair_is_decided_and_reopened(browser: Client, access: Access, decisio
     assert DuplicatePair.objects.get().state == "open"
     assert Memory.objects.filter(archived_at=None).count() == 2
     assert "The rent is" in text(browser, "/review/duplicates/")
+
+
+@pytest.mark.parametrize(
+    ("days", "first", "second", "main"),
+    [
+        (1, "First, the newer", "Second, the older", "supersede_older"),
+        (-1, "First, the older", "Second, the newer", "supersede"),
+    ],
+)
+def test_older_and_newer_go_by_the_dates_on_the_page(browser, access, days, first, second, main):
+    """An import brings old dates late: what came first is not called older for that, and the newer date is kept."""
+    came_first = remember(access, "Mira eats meat.", created_at=(now() - dt.timedelta(days=10)).isoformat())
+    came_later = remember(
+        access, "Mira eats no meat.", created_at=(now() - dt.timedelta(days=10 + days)).isoformat(), dedup=False
+    )
+    make_pair(came_first, came_later)
+    html = text(browser, "/review/duplicates/")
+    assert f"{first}</a>" in html
+    assert f"{second}</a>" in html
+    assert re.findall(r'class="btn small primary as-it-is" name="decision" value="(\w+)"', html) == [main]
 
 
 def test_contradictions_wait_apart_and_nonsense_changes_nothing(browser: Client, access: Access):

@@ -14,6 +14,7 @@ from banks.access import Access
 from banks.models import SettingValue
 from memories.rules.layers import INFO
 from memories.rules.settings import Level
+from memories.rules.settingtext import kind_of
 from memories.services.settings import read_settings, write_setting
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +70,22 @@ def test_what_is_out_of_bounds_is_refused_in_words(browser: Client, access: Acce
     response = browser.post(
         f"/settings/{key}/change/", sent, follow=True, headers={"Referer": f"http://testserver/settings/{key}/"}
     )
-    assert why in unescape(response.content.decode())
+    html = unescape(response.content.decode())
+    assert why in html
+    assert response.status_code == 422
+    assert f'value="{value}"' in html or kind_of(key) == "choice", "what was typed stands there"
+    assert not SettingValue.objects.exists()
+
+
+def test_what_nothing_reads_is_not_offered(browser: Client, access: Access):
+    """A switch without a wire could be taken for protection."""
+    planned = [key for key, info in INFO.items() if info.planned]
+    assert page(browser, "/settings/").count("Not in use yet") == len(planned)
+    for key in planned:
+        html = page(browser, f"/settings/{key}/")
+        assert "Nothing reads this setting yet" in html
+        assert 'name="value"' not in html
+    browser.post(f"/settings/{planned[0]}/change/", {"at": "vault", "value": "team"})
     assert not SettingValue.objects.exists()
 
 

@@ -33,6 +33,24 @@ def test_clusters_are_shown_with_members_and_reason_before_anything_happens(brow
     assert not Job.objects.filter(kind="summarize_memories").exists()
 
 
+def test_the_text_is_shown_before_and_nothing_is_offered_that_saves_nothing(browser: Client, access: Access):
+    """CLU-11, CLU-18: a person sees what five memories would become; where that is no shorter there is no button."""
+    old(
+        access,
+        *(f"Ann parked the {car} van behind the barn on ramp {n}." for n, car in enumerate(("red", "old", "big"))),
+    )
+    html = shown(browser)
+    assert "Ann parked the red van behind the barn on ramp 0." in html
+    assert "Nothing would be saved" in html
+    assert "Summarise all" not in html
+    old(access, *GARDEN, user_id="bob")
+    html = shown(browser)
+    assert f'<p class="text">{GARDEN[-1]}</p>' in html
+    assert html.count('name="memory"') == 3
+    assert "Summarise all" in html
+    assert "1 summary, 1 without a usable text" in summarise(access).stage
+
+
 def test_one_cluster_or_all_and_back_again(browser: Client, access: Access):
     """The button of a cluster names its memories; the job is shown; undo brings the sources back."""
     old(access, *GARDEN)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+import zipfile
 from io import BytesIO
 from typing import Any
 
@@ -78,10 +80,46 @@ def test_a_file_is_looked_at_before_it_is_imported(browser: Client, access: Acce
 
 
 def test_what_is_no_export_is_refused_in_a_sentence(browser: Client):
-    sent = browser.post("/transfer/import/", {"file": file_of(b"hello\nworld\n")}, follow=True)
-    assert b"not the header of an exported vault" in sent.content
+    """Said at the field, with what else was chosen still chosen."""
+    sent = browser.post("/transfer/import/", {"file": file_of(b"hello\nworld\n"), "bank": "Work"})
+    page = sent.content.decode()
+    assert sent.status_code == 422 and 'aria-invalid="true"' in page and 'value="Work"' in page
+    assert "not the header of an exported vault" in page.split('id="file-error"')[1].split("</p>")[0]
     assert not ImportChunk.objects.exists()
-    assert b"Choose a file first" in browser.post("/transfer/import/", {}, follow=True).content
+    assert b"Choose a file first" in browser.post("/transfer/import/", {}).content
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "said"),
+    [
+        ("mcp-memory-service", b"{}", "no SQLite file"),
+        ("hindsight", b"[]", "no zip"),
+        ("mem0", b"SQLite format 3\0", "only mcp-memory-service keeps one"),
+        ("langmem", b"hello", "no JSON"),
+        ("", b"   ", "is empty"),
+        ("", b"\x00\x01", "is of no other program"),
+    ],
+)
+def test_what_a_file_cannot_be_is_said_at_its_field(browser: Client, kind: str, body: bytes, said: str):
+    page = browser.post("/transfer/import/", {"file": file_of(body), "kind": kind})
+    assert page.status_code == 422
+    assert said in page.content.decode().split('id="file-error"')[1].split("</p>")[0]
+    assert VaultImport.objects.get().state == "failed" and not Job.objects.filter(kind="import_vault").exists()
+
+
+def test_what_unpacks_to_much_is_left_to_the_job(browser: Client, access: Access):
+    """S10: 39 kB that unpack to forty million bytes of numbers cost the page nothing, and the job little."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("memories.json", b"[" + b"1," * 20_000_000 + b"1]")
+    browser.get("/transfer/")
+    begun = time.process_time()
+    sent = browser.post("/transfer/import/", {"file": file_of(packed.getvalue())})
+    assert sent.status_code == 303 and time.process_time() - begun < 1
+    assert "A file of another program" in browser.get(sent["Location"]).content.decode()
+    run_imports()
+    assert "5,000,000 values" in browser.get(sent["Location"]).content.decode()
+    assert VaultImport.objects.get().state == "failed" and not ImportChunk.objects.exists()
 
 
 def test_a_form_of_somebody_else_leaves_nothing(owner: User, access: Access):
@@ -113,11 +151,11 @@ def test_a_file_of_another_program_is_found_out_and_told_field_by_field(browser:
 
 def test_a_file_of_another_program_is_held_only_so_far(browser: Client, access: Access):
     write_setting(access, Level.VAULT, "import_document_max_mib", 1)
-    sent = browser.post("/transfer/import/", {"file": file_of(b"[" + b" " * 2_000_000)}, follow=True)
+    sent = browser.post("/transfer/import/", {"file": file_of(b"[" + b" " * 2_000_000)})
     assert b"more than 1 MiB" in sent.content
     kind = {"file": file_of(b"[]"), "kind": "nobody"}
-    assert b"whose file it is" in browser.post("/transfer/import/", kind, follow=True).content
+    assert b"Select a valid choice" in browser.post("/transfer/import/", kind).content
     unknown = {"file": file_of(b"[]"), "kind": "mem0", "bank": "Nowhere"}
-    assert b"General" in browser.post("/transfer/import/", unknown, follow=True).content
+    assert "General" in browser.post("/transfer/import/", unknown).content.decode().split('id="id_bank_error"')[1]
     assert set(VaultImport.objects.values_list("state", flat=True)) == {"failed"}
     assert not ImportChunk.objects.exists()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
+import socketserver
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -105,3 +108,61 @@ def fine(**body: Any) -> Answer:
 
 
 FOUND = fine(results=[], degraded=[], took_ms=1.0)
+
+
+class Wire(socketserver.ThreadingTCPServer):
+    """Answers byte by byte, as ``speak`` does: it is given the connection and the head of every request."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, speak: Callable[[socket.socket, bytes], None]) -> None:
+        super().__init__(("127.0.0.1", 0), _OnTheWire)
+        self.speak = speak
+        self.heads: list[bytes] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _OnTheWire(socketserver.BaseRequestHandler):
+    server: Wire
+
+    def handle(self) -> None:
+        kept = b""
+        while True:
+            while b"\r\n\r\n" not in kept:
+                try:
+                    piece = self.request.recv(65_536)
+                except OSError:
+                    return
+                if not piece:
+                    return
+                kept += piece
+            head, _, kept = kept.partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+            while length and len(kept) < int(length[1]):
+                kept += self.request.recv(65_536)
+            kept = kept[int(length[1]) if length else 0 :]
+            self.server.heads.append(head)
+            try:
+                self.server.speak(self.request, head)
+            except OSError:
+                return  # the other side has had enough, which is what these tests are about
+
+
+@pytest.fixture
+def wire() -> Iterator[Callable[..., Wire]]:
+    """Start a service that speaks like this; it stops with the test."""
+    running: list[tuple[Wire, threading.Thread]] = []
+
+    def start(speak: Callable[[socket.socket, bytes], None]) -> Wire:
+        server = Wire(speak)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        running.append((server, thread))
+        return server
+
+    yield start
+    for server, thread in running:
+        server.shutdown()
+        thread.join()
+        server.server_close()

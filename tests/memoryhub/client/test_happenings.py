@@ -63,3 +63,33 @@ def test_async_subscribers_and_failing_writes():
     assert heard == []
     MemoryEventEmitter(SQLiteMemoryStore(), bus).add(HumanMemory(content="x"))
     assert heard == ["memory.added"]
+
+
+def test_a_subscriber_that_fails_fails_alone(caplog: pytest.LogCaptureFixture):
+    """EVT-05: the item is stored, the others hear of it, and the log says what went wrong."""
+    bus, heard = EventBus(), list[str]()
+
+    def fail(event: MemoryEvent) -> None:
+        raise ValueError("deaf")
+
+    async def fail_later(event: MemoryEvent) -> None:
+        raise ValueError("deaf later")
+
+    bus.subscribe("*", fail)
+    bus.subscribe("*", fail_later)
+
+    def hear(event: MemoryEvent) -> int:
+        heard.append(event.name)
+        return len(heard)  # what a subscriber returns is nobody's business
+
+    bus.subscribe("*", hear)
+    store = SQLiteMemoryStore()
+    MemoryEventEmitter(store, bus).add(HumanMemory(content="x"))
+
+    async def use() -> None:
+        await MemoryEventEmitter(store, bus).add(HumanMemory(content="y"))
+        assert len(await store.search()) == 2
+
+    asyncio.run(use())
+    assert heard == ["memory.added"] * 2
+    assert [str(record.exc_info[1]) for record in caplog.records if record.exc_info] == ["deaf", "deaf later"] * 2

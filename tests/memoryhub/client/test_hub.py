@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from memoryhub.client import (
     Invalid,
     Malformed,
     MemoryHub,
-    MemoryHubError,
     NotConfigured,
     NotFound,
     RateLimited,
@@ -233,8 +231,9 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch):
 )
 def test_something_else_answers(service: Callable[..., Scripted], answer: Any):
     script = service(answer)
-    with MemoryHub(script.url, "key", retries=QUICK) as hub, pytest.raises(UnexpectedAnswer):
+    with MemoryHub(script.url, "key", retries=QUICK) as hub, pytest.raises(UnexpectedAnswer) as stranger:
         hub.whoami()
+    assert "not what a hub says (" in str(stranger.value) or "not where the hub answers" in str(stranger.value)
 
 
 def test_a_hang_is_a_timeout(service: Callable[..., Scripted]):
@@ -254,18 +253,7 @@ def test_connections_are_kept(service: Callable[..., Scripted]):
 
 
 def test_every_error_is_one_of_ours(service: Callable[..., Scripted]):
-    """An address that is none, a body that is not what its headers say."""
-    with MemoryHub("not an address", "key", retries=NO_RETRIES) as hub, pytest.raises(MemoryHubError):
-        hub.whoami()
-    with pytest.raises(NotConfigured, match="no address"):
-        MemoryHub("http://[::1", "key")
+    """A body that is not what its headers say."""
     script = service((200, {"Content-Encoding": "gzip"}, b"no gzip"))
     with MemoryHub(script.url, "key", retries=NO_RETRIES) as hub, pytest.raises(HubUnreachable):
         hub.whoami()
-
-
-def test_threads_share_a_client(service: Callable[..., Scripted]):
-    script = service(fine(vault={}, scopes=["x"]))
-    with MemoryHub(script.url, "key") as hub, ThreadPoolExecutor(8) as threads:
-        answers = list(threads.map(lambda _: hub.whoami(), range(64)))
-    assert [answer.scopes for answer in answers] == [["x"]] * 64

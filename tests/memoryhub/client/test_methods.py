@@ -25,14 +25,20 @@ WITHIN_ANOTHER = {"erase_memory": "delete_memory"}
 
 def operations() -> dict[str, tuple[str, str, set[str]]]:
     """Verb → method, path with one mark for each of its parts, names of the query's parameters."""
-    paths = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))["paths"]
+    document = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))
+    shared = document["components"].get("parameters", {})
+
+    def query(operation: dict[str, Any]) -> set[str]:
+        said = [shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in operation["parameters"]]
+        return {one["name"] for one in said if one["in"] == "query"}
+
     return {
         operation["operationId"]: (
             method.upper(),
             re.sub(r"\{\w+\}", "~", path.removeprefix("/api/v1")),
-            {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"},
+            query({"parameters": [], **operation}),
         )
-        for path, methods in paths.items()
+        for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from memoryhub.client import HumanMemory, MemoryItem, MemUpdateChecker, SQLiteMemoryStore, UpdateAction, UpdateDecision
-from memoryhub.client.updating import Ask
+from memoryhub.client.asking import Ask
 
 THERE = "Anna works at the harbour in Bergen."
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.shared.exceptions import MCPError
 
 from memories.models import Memory
 from memoryhub.env import BASE_DIR
@@ -32,6 +33,8 @@ def test_the_tools_over_stdin_and_stdout(live_server: Any, secret: str, mode: An
             assert written.structured_content["outcome"] == "created"
             refused = await client.call_tool("write_memory", {"content": ""})
             assert refused.is_error
+            with pytest.raises(MCPError, match="The tools are: search_memories"):
+                await client.call_tool("forget_everything", {})
 
     asyncio.run(talk())
     assert [memory.content for memory in Memory.objects.all()] == ["Spoken through a pipe"]

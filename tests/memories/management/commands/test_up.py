@@ -28,7 +28,7 @@ from memoryhub.local.store import discard
 from memoryhub.local.valkey import is_answering, start_valkey
 
 pytestmark = pytest.mark.slow
-SECONDS = 90
+SECONDS = 180
 
 
 class Hub:

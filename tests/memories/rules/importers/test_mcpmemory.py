@@ -35,6 +35,14 @@ def test_a_type_the_hub_has_not_is_kept_beside():
     assert found.values["extra"] == {"metadata": "no JSON", "memory_type": "decision"}
 
 
+def test_stores():
+    """Version 11.10 has them; the ordinary one says nothing."""
+    other, ordinary = read_row(ROW | {"store": "work"}), read_row(ROW | {"store": "default"})
+    assert isinstance(other, Foreign) and isinstance(ordinary, Foreign)
+    assert (other.values["extra"]["store"], "store" in other.uses) == ("work", True)
+    assert ("store" in ordinary.values["extra"], "store" in ordinary.uses) == (False, False)
+
+
 def test_deleted_and_superseded():
     assert read_row(ROW | {"deleted_at": 1.0}) == Left("deleted_there", "was deleted there")
     old = read_row(ROW | {"superseded_by": "cd34"})

@@ -39,6 +39,27 @@ def test_a_memory_of_the_list():
     assert "hash" not in found.uses and "metadata" in found.uses
 
 
+def test_the_list_of_everybodys_memories():
+    """An administrator's list has among the metadata what the index needs, and the role."""
+    row = {**ROW, "role": None, "metadata": {"room": "kitchen", "text_lemmatized": "prefer tea", "role": "assistant"}}
+    found = only([{**row, "attributed_to": "user"}])
+    assert found.values["role"] == Role.AI
+    assert found.values["extra"] == {"room": "kitchen", "attributed_to": "user"}
+
+
+@pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("2026-11-22", "2026-11-22T23:59:59.999999+00:00"),
+        ("2026-11-22T08:00:00Z", "2026-11-22T08:00:00+00:00"),
+        ("soon", None),
+        (None, None),
+    ],
+)
+def test_what_expires_on_a_day_holds_on_it(there: str | None, here: str | None):
+    assert only([{**ROW, "expiration_date": there}]).values["expires_at"] == here
+
+
 def test_a_bare_list_and_relations_beside_it():
     assert only([ROW]).key == "5f1c"
     memory, relation = read_mem0({"results": [ROW], "relations": [{"source": "a", "relationship": "b"}]})
