@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 
 import pytest
 from django.db import connection
@@ -33,8 +33,12 @@ THINGS = ["kettle", "bicycle", "lantern", "door", "boat", "kite", "teapot", "fen
 QUESTIONS = [f"which colour has the {thing}" for thing in THINGS]
 SMALLER = "wordllama/l2_supercat_128"
 MOVES = {DataMigration.RESEAL: None, DataMigration.REEMBED: SMALLER, DataMigration.REINDEX: None}
-#: One row, or memory, a commit: long enough a way to be met on.
+#: Seconds in which eight questions are answered on any machine.
+SOON = 60
+#: Two rows, or memories, a commit: long enough a way to be met on.
 STEPS = ((resealing, "BATCH"), (reembedding, "LOCAL_BATCH"), (reindexing, "BATCH"))
+
+type NoteRows = Callable[[Job, int, int | None], None]
 
 
 @pytest.fixture
@@ -67,28 +71,52 @@ def test_who_searches_all_the_time_notices_nothing(vault: Vault, kind: DataMigra
     """DEG-13, MIG-12: each answer is the one from before or, after the switch, the one from after; none is degraded."""
     for module, name in STEPS:
         monkeypatch.setattr(module, name, 2)
-    before, job, over = answers(vault), begin(vault, kind), Event()
+    before, job, over, one_more = answers(vault), begin(vault, kind), Event(), Condition()
     seen: list[list[list[tuple[str, str]]]] = []
+    failures: list[object] = []
 
     def search() -> None:
         while not over.is_set():
-            seen.append(answers(vault))
+            found = answers(vault)
+            with one_more:
+                seen.append(found)
+                one_more.notify_all()
 
+    def met() -> None:
+        """The second to end from here on began from here on: it met what the batches before this one had left."""
+        with one_more:
+            enough = len(seen) + 2
+            assert one_more.wait_for(lambda: len(seen) >= enough, SOON), f"nobody searched any more: {failures}"
+
+    before_each_commit(monkeypatch.setattr, met)
     searcher = Thread(target=lambda: failures.extend(one for one in together([search]) if one is not None))
-    failures: list[object] = []
     searcher.start()
-    assert run_job(job.pk)
-    over.set()
-    searcher.join(60)
+    try:
+        assert run_job(job.pk)
+    finally:
+        over.set()
+        searcher.join(SOON)
     after = answers(vault)
     assert failures == []
-    assert len(seen) > 1
+    assert len(seen) >= len(THINGS) * len(COLOURS)
     for found in seen:
         for place, answer in enumerate(found):
             assert answer in (before[place], after[place])
     if kind is not DataMigration.REEMBED:
         assert after == before
     connection.close()
+
+
+def before_each_commit(replace: Callable[[object, str, object], None], call: Callable[[], None]) -> None:
+    """Called with each batch that is written and not yet committed, whichever way the data moves."""
+    for module in (resealing, reembedding, reindexing):
+
+        def note(job: Job, more: int, total: int | None = None, real: NoteRows = module.note_rows) -> None:
+            real(job, more, total)
+            if more:
+                call()
+
+        replace(module, "note_rows", note)
 
 
 def killed_after(commits: int) -> Callable[[], None]:
@@ -108,10 +136,7 @@ def work_until_killed(job: Job) -> None:
     connection.close()
     child = os.fork()
     if child == 0:
-        count = killed_after(3)
-        for module in (resealing, reembedding, reindexing):
-            real = module.note_rows
-            module.note_rows = lambda *args, real=real: (real(*args), args[1] and count())  # type: ignore[attr-defined]
+        before_each_commit(setattr, killed_after(3))
         try:
             run_job(job.pk)
         finally:
