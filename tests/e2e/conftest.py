@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, expect, sync_playwright
 
 from tests.conftest import PASSWORD
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+#: Milliseconds a page may take on a machine that does much else; nothing here measures how fast it is.
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def open_tab(chromium: Browser, live_server: Any) -> Iterator[Callable[..., Tab]
 
     def make(**options: Any) -> Tab:
         context = chromium.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         tab = Tab(context, live_server.url)
         tab.javascript = options.get("java_script_enabled", True)

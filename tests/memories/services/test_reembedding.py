@@ -224,7 +224,7 @@ def test_the_switch_waits_for_writers_and_the_next_write_goes_to_the_new_space()
         with transaction.atomic():
             remember(access, "written in the old space")
             written.set()
-            assert go.wait(20)
+            assert go.wait(60)
 
     with gate.session():
         access = operator(vault)
@@ -232,14 +232,14 @@ def test_the_switch_waits_for_writers_and_the_next_write_goes_to_the_new_space()
         job = start(access)
         writer = Thread(target=lambda: together([slowly]))
         writer.start()
-        assert written.wait(20)
+        assert written.wait(60)
         mover = Thread(target=lambda: together([lambda: run_job(job.pk)]))
         mover.start()
         wait_until_somebody_waits()
         stale = active_space(vault.pk)
         go.set()
-        writer.join(20)
-        mover.join(20)
+        writer.join(60)
+        mover.join(60)
         assert dimensions_of(access)[SMALLER] == 2
         with pytest.raises(SpaceMoved), transaction.atomic():
             assert stale is not None

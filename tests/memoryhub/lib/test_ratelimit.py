@@ -43,6 +43,6 @@ def test_a_broker_that_is_away_costs_one_attempt_and_no_request(tmp_path: Path):
     started = time.perf_counter()
     for _ in range(10):
         limiter.spend(TEN, "key")
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < 4  # half a second an attempt would be 5
     with pytest.raises(RateLimited):
         limiter.spend(TEN, "key")

@@ -55,4 +55,4 @@ def test_a_broker_that_is_away_stops_nothing(tmp_path: Path):
     assert cache.add("lock", True)
     assert not cache.add("lock", True)
     assert cache.delete("lock")
-    assert time.perf_counter() - started < 1
+    assert time.perf_counter() - started < 5  # a second an attempt would be 20

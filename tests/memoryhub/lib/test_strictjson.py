@@ -64,6 +64,6 @@ def test_sixty_four_levels_are_allowed_and_brackets_in_texts_do_not_count():
 def test_the_depth_of_five_megabytes_is_counted_quickly():
     """A body at the cap must not cost more to inspect than to parse."""
     body = json.dumps({"items": [{"content": '"\\ [' * 200} for _ in range(3500)]}).encode()
-    started = time.perf_counter()
+    started = time.process_time()
     strictjson.parse(body)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -37,7 +37,7 @@ def test_a_child_that_will_not_stop_is_ended_with_its_group(tmp_path: Path):
     assert len(family) == 2
     child.stop()
     assert child.exit_code == -signal.SIGKILL
-    _, alive = psutil.wait_procs(family, timeout=5)
+    _, alive = psutil.wait_procs(family, timeout=30)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
 
 
@@ -55,5 +55,5 @@ def test_a_child_leaves_when_its_parent_is_killed(tmp_path: Path):
     child = psutil.Process(int(parent.stdout.readline()))
     parent.kill()
     parent.communicate()
-    _, alive = psutil.wait_procs([child], timeout=5)
+    _, alive = psutil.wait_procs([child], timeout=30)
     assert not [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
