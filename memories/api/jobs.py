@@ -87,7 +87,7 @@ def job_out(job: Job) -> JobOut:
         "created_at": job.created_at,
         "started_at": job.started_at,
         "finished_at": job.finished_at,
-        "heartbeat_at": job.heartbeat_at,
+        "heartbeat_at": job.seen_at,
         "rate": going.rate,
         "seconds_left": going.seconds_left,
     }

@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import connection
 
 from memories.models import Embedding, VaultSpace
+from memoryhub.lib.errors import Conflict
 
 #: Up to so many vectors an exact scan is fast enough, and no index is worth its upkeep.
 GRAPH_FROM = 20_000
@@ -23,6 +24,12 @@ _ENOUGH_MEMORY = """
 """
 
 
+class GraphsBusy(Conflict):
+    """A vector index is built or dropped at this moment, for this vault or another one; the rest waits for its end."""
+
+    code = "graphs_busy"
+
+
 def needs_graph(place: VaultSpace) -> bool:
     """Whether the vault has outgrown exact scans in this space."""
     return not place.has_graph and count_vectors(place, GRAPH_FROM + 1) > GRAPH_FROM
@@ -35,10 +42,20 @@ def count_vectors(place: VaultSpace, enough: int | None = None, *, only_tail: bo
 
 
 def build_graph(place: VaultSpace) -> None:
-    """Build the index without blocking writes, then let searches use it. Outside any transaction, repeatable."""
+    """Build the index without blocking writes, then let searches use it. Outside any transaction, repeatable.
+
+    The server does not notice that a worker was killed, and goes on: what it finished is used as it is, what was broken
+    off is built anew. Raises GraphsBusy as long as it, or somebody else, is at it.
+    """
+    _have_the_table()
+    if not _is_whole(place):
+        _build(place)
+    VaultSpace.objects.filter(pk=place.pk).update(has_graph=True)
+
+
+def _build(place: VaultSpace) -> None:
     name = _name(place.pk)
     with connection.cursor() as cursor:
-        # A build that was killed leaves an invalid index behind.
         cursor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
         cursor.execute(
             "UPDATE memories_embedding SET in_tail = false WHERE vault_id = %s AND space_id = %s AND in_tail",
@@ -53,11 +70,11 @@ def build_graph(place: VaultSpace) -> None:
             [place.vault_id, place.space_id],
         )
         cursor.execute("RESET maintenance_work_mem")
-    VaultSpace.objects.filter(pk=place.pk).update(has_graph=True)
 
 
 def drop_graph(place: VaultSpace) -> None:
-    """Take the index away once nobody searches by it. Outside any transaction, repeatable."""
+    """Take the index away once nobody searches by it. Outside any transaction, repeatable. Raises GraphsBusy."""
+    _have_the_table()
     VaultSpace.objects.filter(pk=place.pk).update(has_graph=False)
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1 FROM pg_indexes WHERE indexname = %s", [_name(place.pk)])
@@ -71,6 +88,37 @@ def drain_tail(place: VaultSpace) -> int:
     ids = list(waiting.order_by("pk").values_list("pk", flat=True)[:BATCH])
     # Asked once more of each: one that another worker has moved meanwhile would get a second place in the index.
     return Embedding.objects.filter(pk__in=ids, in_tail=True).update(in_tail=False)
+
+
+# Two who build or drop on one table at once wait for each other, and the server breaks off the one that came first,
+# however much it has done. Those who wait for the lock count; the server's own vacuum does not, it makes way.
+_OTHERS = """
+    SELECT EXISTS (
+        SELECT FROM pg_locks AS held JOIN pg_stat_activity AS who ON who.pid = held.pid
+        WHERE held.relation = 'memories_embedding'::regclass AND held.mode = 'ShareUpdateExclusiveLock'
+          AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND who.usename = session_user AND who.pid <> pg_backend_pid()
+    )
+"""
+
+
+def _have_the_table() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHERS)
+        ((is_busy,),) = cursor.fetchall()
+    if is_busy:
+        raise GraphsBusy
+
+
+def _is_whole(place: VaultSpace) -> bool:
+    """Whether the index is there and complete; a build that was broken off leaves an invalid one."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT i.indisvalid FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid"
+            " WHERE c.relname = %s AND pg_table_is_visible(c.oid)",
+            [_name(place.pk)],
+        )
+        return cursor.fetchall() == [(True,)]
 
 
 def _name(place_id: UUID) -> str:

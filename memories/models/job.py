@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from django.db import models
 
 from banks.models import Vault
-from memories.rules.progress import Pace, Report, pace_of
+from memories.rules.progress import Pace, Report, pace_of, seen_at
 from memories.rules.vocabulary import JobState, choices, words
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
@@ -27,6 +28,7 @@ class Job(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(default=now)
     lease_until = models.DateTimeField(null=True)
+    #: When it was last reported how far it is.
     heartbeat_at = models.DateTimeField(null=True)
     stage = models.CharField(max_length=80, blank=True)
     #: When this attempt first reported this stage, and how much of it was done then: speed is measured from there.
@@ -66,6 +68,11 @@ class Job(models.Model):
     def request_id(self) -> str:
         """The id under which everything it does is audited, logged and counted."""
         return f"job-{self.pk}"
+
+    @property
+    def seen_at(self) -> dt.datetime | None:
+        """The last sign of life of whoever works on it, or did."""
+        return seen_at(self.heartbeat_at, self.lease_until)
 
     @property
     def pace(self) -> Pace:

@@ -1,12 +1,14 @@
-"""How fast a job goes and how long it still takes, from what it reported (ux: rate, time left, sign of life)."""
+"""How fast a job goes, how long it still takes, and whether anybody is at it (ux: rate, time left, sign of life)."""
 
 from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
 
-#: A running job that was silent for longer may be stuck; its lease ends later, and then another worker takes it.
-SILENT_AFTER = dt.timedelta(seconds=60)
+#: So long a job belongs to the worker that took it, from its last sign of life on; then another one may take it.
+LEASE = dt.timedelta(seconds=40)
+#: So often a worker gives a sign of life: a busy machine may miss some of them before its jobs are taken away.
+RENEWED_EVERY = dt.timedelta(seconds=8)
 #: Over a shorter time a rate would only be noise.
 _MEASURED = dt.timedelta(seconds=1)
 
@@ -47,6 +49,12 @@ def pace_of(report: Report, now: dt.datetime) -> Pace:
     return Pace(rate, max(left, 0.0))
 
 
-def is_silent(heartbeat_at: dt.datetime | None, now: dt.datetime) -> bool:
-    """Whether a running job has not been heard of for so long that something may be wrong."""
-    return heartbeat_at is not None and now - heartbeat_at > SILENT_AFTER
+def seen_at(heartbeat_at: dt.datetime | None, lease_until: dt.datetime | None) -> dt.datetime | None:
+    """The last sign of life: a report, or the lease renewed by a process that is busy with one long step."""
+    renewed = None if lease_until is None else lease_until - LEASE
+    return max((at for at in (heartbeat_at, renewed) if at is not None), default=None)
+
+
+def is_silent(seen: dt.datetime | None, now: dt.datetime) -> bool:
+    """Whether whoever had a running job is gone, as far as anybody can tell."""
+    return seen is not None and now - seen > LEASE

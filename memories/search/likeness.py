@@ -7,17 +7,15 @@ is scanned in the database for one vector, and read once and multiplied here for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import batched
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
+from django.db import connection, transaction
 from numpy.typing import NDArray
-from psycopg import Cursor
+from psycopg import ServerCursor
 
 from banks.access import Access
-from memories.index.graphs import GRAPH_FROM
 from memories.index.spaces import ActiveSpace
 from memories.models import Memory
 from memoryhub.lib.halves import halfvec_text
@@ -30,10 +28,10 @@ type Neighbours = list[tuple[UUID, float]]
 LOOKED_AT = 40
 #: The same for each of many: what is as near as a duplicate is among the nearest few, and a batch asks 500 times.
 LOOKED_AT_EACH = 16
-#: A vault that has outgrown exact scans gets its graph soon; until then its older vectors are not read for a write.
-SCANNED_MAX = 2 * GRAPH_FROM
 #: From so many vectors on, reading the scanned ones once is cheaper than scanning for each.
 READ_FROM = 4
+#: So many of them at once: a large vault that has no graph yet is read whole, and does not fit into memory.
+READ_AT_ONCE = 4_096
 _VECTOR_HEADER = 4
 
 
@@ -44,8 +42,6 @@ class Resembling:
     space: ActiveSpace
     vectors: Vectors
     floor: float
-    #: How many document numbers the vault has given out, about as many as it has vectors.
-    documents: int
 
 
 def nearest_memories(access: Access, asked: Resembling) -> list[Neighbours]:
@@ -79,8 +75,6 @@ def _in_graph(access: Access, asked: Resembling) -> list[tuple[int, UUID, float]
 
 
 def _scanned(access: Access, asked: Resembling) -> list[tuple[int, UUID, float]]:
-    if not asked.space.has_graph and asked.documents > SCANNED_MAX:
-        return []
     named = _named(access, asked)
     where = "AND e.in_tail" if asked.space.has_graph else ""
     if len(asked.vectors) < READ_FROM:
@@ -91,10 +85,13 @@ def _scanned(access: Access, asked: Resembling) -> list[tuple[int, UUID, float]]
 
 def _multiplied(statement: str, named: dict[str, Any], asked: Resembling) -> list[tuple[int, UUID, float]]:
     found: list[tuple[int, UUID, float]] = []
-    connection.ensure_connection()
-    with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
+    with (
+        transaction.atomic(savepoint=False),
+        connection.wrap_database_errors,
+        ServerCursor(connection.connection, "scanned") as cursor,
+    ):
         cursor.execute(connection.connection.cursor().mogrify(statement, named), binary=True)
-        for rows in batched(cursor.fetchall(), 4_096):
+        while rows := cursor.fetchmany(READ_AT_ONCE):
             sent = b"".join(bytes(vector)[_VECTOR_HEADER:] for _, vector in rows)
             there = np.frombuffer(sent, ">f2").reshape(len(rows), -1).astype(np.float32)
             cosines = asked.vectors @ there.T
@@ -110,7 +107,6 @@ def _named(access: Access, asked: Resembling) -> dict[str, Any]:
         "space": asked.space.space_id,
         "ceiling": 1 - asked.floor,
         "looked_at": LOOKED_AT if len(asked.vectors) < READ_FROM else LOOKED_AT_EACH,
-        "scanned": SCANNED_MAX,
     }
 
 
@@ -144,7 +140,7 @@ _SCAN = """
 
 _READ = """
     SELECT e.memory_id, halfvec_send(e.vector) FROM memories_embedding e
-    WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s <where> LIMIT %(scanned)s
+    WHERE e.vault_id = %(vault)s AND e.space_id = %(space)s <where>
 """
 
 _WITH_LABELS = """

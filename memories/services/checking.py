@@ -56,7 +56,7 @@ def compare_embedded(access: Access, memory_ids: Sequence[UUID], *, ask: bool = 
     """Compare memories whose vectors were made after their write; what is close waits for a person or the checker."""
     context, asked = WriteContext.of(access), []
     for memory_id in memory_ids:
-        comparing = Comparing(context, access.vault.next_doc_no)
+        comparing = Comparing(context)
         newcomer = _newcomer(context, memory_id)
         if newcomer is None:
             continue
@@ -94,7 +94,7 @@ def _check(access: Access, job: Job, memory_id: UUID) -> None:
     newcomer = _newcomer(context, memory_id)
     if newcomer is None:
         return
-    comparing = Comparing(context, access.vault.next_doc_no)
+    comparing = Comparing(context)
     comparing.prepare([newcomer])
     candidates = comparing.candidates(newcomer)
     if not candidates:

@@ -55,8 +55,6 @@ class Comparing:
     """What one write compares. ``prepare`` asks the database once for all; ``decide`` is then called in their order."""
 
     context: WriteContext
-    #: How many document numbers the vault has given out.
-    documents: int
     there: dict[UUID, Memory] = field(default_factory=dict)
     near: dict[UUID, list[tuple[UUID, float]]] = field(default_factory=dict)
     #: Those of this write that will stand, and their vectors, row by row.
@@ -72,7 +70,7 @@ class Comparing:
         stacked = np.stack([one.vector for one in seen if one.vector is not None])
         embedder = space.embedder
         floor = own_cosine(embedder.name, embedder.model, min(_least(self._ladder(one)) for one in seen))
-        asked = Resembling(space, stacked, floor, self.documents)
+        asked = Resembling(space, stacked, floor)
         found = nearest_memories(self.context.access, asked)
         if len(seen) == 1:
             found = [self._uncrowded(asked, seen[0], found[0])]

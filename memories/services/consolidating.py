@@ -49,7 +49,6 @@ from memoryhub.providers.registry import get_chat_model, get_embedder
 log = structlog.get_logger(__name__)
 ACTION = "summarize_memories"
 CHOSEN = "chosen"
-FINDING_LEASE = dt.timedelta(minutes=15)
 FINGERPRINT_BYTES = 16
 
 
@@ -69,7 +68,7 @@ def write_summaries(access: Access, job: Job) -> int:
     if "mandate" in job.ref:
         access = acting_under(access, job.ref["mandate"])
     context = WriteContext.of(access)
-    report_progress(job, 0, 1, "finding clusters", lease=FINDING_LEASE)
+    report_progress(job, 0, 1, "finding clusters")
     chosen = job.ref.get("clusters")
     clusters = _all(context) if chosen is None else _named(context, chosen)
     made = refused = 0

@@ -20,6 +20,7 @@ from memories.events import EventType
 from memories.jobs import JobKind
 from memories.models import Happened, Job, MigrationRecord, record_events
 from memories.rules.datamigrations import MigrationState
+from memories.rules.progress import LEASE
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
 from memories.rules.vocabulary import JobState
 from memoryhub.lib.clock import now
@@ -27,7 +28,6 @@ from memoryhub.lib.errors import Conflict, NotFound
 from memoryhub.lib.ids import new_id, parse_id
 from memoryhub.lib.kick import kick
 
-LEASE = dt.timedelta(seconds=120)
 ERROR_LENGTH = 500
 
 
@@ -91,7 +91,7 @@ def claim_job(job_id: UUID) -> Job | None:
     return job
 
 
-def report_progress(job: Job, done: int, total: int, stage: str = "", lease: dt.timedelta = LEASE) -> None:
+def report_progress(job: Job, done: int, total: int, stage: str = "") -> None:
     """Note progress and extend the lease. Raises JobLost when the job was cancelled or claimed anew."""
     at = now()
     held = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
@@ -103,9 +103,26 @@ def report_progress(job: Job, done: int, total: int, stage: str = "", lease: dt.
         total=total,
         stage=stage,
         heartbeat_at=at,
-        lease_until=at + lease,
+        lease_until=at + LEASE,
     ):
         raise JobLost
+
+
+def renew_lease(job_id: UUID, attempt: int) -> bool:
+    """A sign of life of this attempt, which extends its lease; False when it has none any more.
+
+    Also False while somebody holds the row: then nobody else can take the job either, and it can be said again soon.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_RENEWED, [now() + LEASE, job_id, JobState.RUNNING.value, attempt])
+        return cursor.rowcount > 0
+
+
+_RENEWED = """
+    UPDATE memories_job SET lease_until = %s WHERE id = (
+        SELECT id FROM memories_job WHERE id = %s AND state = %s AND attempts = %s FOR UPDATE SKIP LOCKED
+    )
+"""
 
 
 def hold_job(job: Job) -> None:

@@ -65,7 +65,7 @@ def near_memories(access: Access, memory: Memory, limit: int = SHOWN) -> Nearby:
     if space is None or vectors is None:
         return Nearby([], has_vector=False)
     embedder = space.embedder
-    asked = Resembling(space, vectors, own_cosine(embedder.name, embedder.model, _FLOOR), access.vault.next_doc_no)
+    asked = Resembling(space, vectors, own_cosine(embedder.name, embedder.model, _FLOOR))
     best: dict[UUID, float] = {}
     for other, cosine in (pair for found in nearest_memories(access, asked) for pair in found):
         best[other] = max(cosine, best.get(other, -1.0))

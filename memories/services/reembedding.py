@@ -30,7 +30,7 @@ from memories.services.context import WriteContext
 from memories.services.datamigrations import begin_migration, end_migration, note_rows
 from memories.services.embedding import NoSpace, watched
 from memories.services.jobs import enqueue_job, finish_job, hold_job, report_progress
-from memories.services.upkeep import BUILD_LEASE, READ_UNTIL
+from memories.services.upkeep import READ_UNTIL
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import Conflict, FieldError, Invalid
@@ -102,13 +102,13 @@ def start_reembed(access: Access, asked: str | None = None) -> MigrationRecord:
 def reembed_memories(access: Access, job: Job) -> int:
     """Fill the new space, build its index where the vault is large, switch, and finish the job; how many memories.
 
-    Raises JobLost, NoSpace when the embedder is not configured any more, ProviderError, ModelUnavailable.
+    Raises JobLost, GraphsBusy, NoSpace when the embedder is not configured any more, ProviderError, ModelUnavailable.
     """
     move = _prepared(access, job)
     if not move.place.is_active:
         _fill(move)
         if needs_graph(move.place):
-            report_progress(job, move.done, move.total, "building the vector index", lease=BUILD_LEASE)
+            report_progress(job, move.done, move.total, "building the vector index")
             build_graph(move.place)
             move.place.refresh_from_db()
     for _ in range(ROUNDS):

@@ -9,6 +9,7 @@ import structlog
 
 from banks.access import Access, system_access
 from memories.calls.guarding import ModelUnavailable
+from memories.index.graphs import GraphsBusy
 from memories.jobs import JobKind
 from memories.models import Job
 from memories.rules.vocabulary import JobState
@@ -24,13 +25,15 @@ from memories.services.erasingsubjects import erase_subject
 from memories.services.extraction import extract_session
 from memories.services.importing import import_vault
 from memories.services.jobs import JobLost, claim_job, defer_job, fail_job
+from memories.services.leasing import renewed
 from memories.services.reembedding import reembed_memories
 from memories.services.reindexing import reindex_memories
 from memories.services.resealing import reseal_memories
 from memories.services.retention import enforce_retention
 from memories.services.summarizing import summarize_session
 from memories.services.undoing import undo_changes
-from memories.services.upkeep import keep_index
+from memories.services.upkeep import LOOK_AGAIN, keep_index
+from memoryhub.lib.clock import now
 from memoryhub.lib.errors import HubError
 from memoryhub.lib.sealing import gate
 from memoryhub.providers.base import ProviderError
@@ -68,12 +71,15 @@ def run_job(job_id: UUID) -> bool:
             _clear_up(job)
             return False
         try:
-            BODIES[JobKind(job.kind)](system_access(job.vault_id, job.request_id), job)
+            with renewed(job):
+                BODIES[JobKind(job.kind)](system_access(job.vault_id, job.request_id), job)
         except JobLost:
             log.info("job_lost", job_id=str(job.pk), attempt=job.attempts)
         except ModelUnavailable as error:
             log.info("job_deferred", job_id=str(job.pk), attempt=job.attempts, until=str(error.retry_at))
             _wait_for_the_model(job, error)
+        except GraphsBusy as busy:
+            defer_job(job, now() + LOOK_AGAIN, f"{busy.code}: {busy.message}")
         except HubError as error:
             permanent = isinstance(error, ProviderError) and error.permanent
             log.warning("job_failed", job_id=str(job.pk), attempt=job.attempts, error=error.code)

@@ -54,7 +54,7 @@ class Batch:
         self.access = context.access
         self.numbers = numbers
         self.told = told or Told()
-        self.comparing = Comparing(context, numbers[0])
+        self.comparing = Comparing(context)
         self.newcomers: dict[UUID, Newcomer] = {}
         self.fresh: list[Prepared] = []
         self.added: list[Prepared] = []

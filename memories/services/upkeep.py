@@ -13,7 +13,7 @@ from django.db import transaction
 
 from banks.access import Access
 from memories.index.compaction import chunks_to_compact, compact_chunk
-from memories.index.graphs import TAIL_MAX, build_graph, count_vectors, drain_tail, drop_graph, needs_graph
+from memories.index.graphs import TAIL_MAX, GraphsBusy, build_graph, count_vectors, drain_tail, drop_graph, needs_graph
 from memories.jobs import JobKind
 from memories.models import Embedding, Job, VaultSpace
 from memories.rules.vocabulary import JobState
@@ -22,8 +22,6 @@ from memoryhub.lib.clock import now
 
 #: Every so many document numbers somebody should look whether there is something to do.
 LOOK_EVERY = 4_096
-#: Building a graph is one statement that reports nothing until it is done.
-BUILD_LEASE = dt.timedelta(minutes=30)
 #: A search that began in a space is over this long after the vault has left it.
 READ_UNTIL = dt.timedelta(seconds=60)
 FORGOTTEN_AT_ONCE = 5_000
@@ -46,7 +44,11 @@ def keep_index(access: Access, job: Job) -> int:
     if _is_kept(job):
         _come_back(job)
         return 0
-    moved = _pack(access, job) + _graph(access, job) + _forget_spaces(access, job)
+    try:
+        moved = _pack(access, job) + _graph(access, job) + _forget_spaces(access, job)
+    except GraphsBusy:
+        _come_back(job)
+        return 0
     with transaction.atomic():
         finish_job(job)
     return moved
@@ -64,7 +66,7 @@ def _come_back(job: Job) -> None:
     if job.dedupe_key is not None and twins.filter(dedupe_key=job.dedupe_key).exists():
         finish_job(job)
     else:
-        defer_job(job, now() + LOOK_AGAIN, "Another worker looks after this vault's index just now.")
+        defer_job(job, now() + LOOK_AGAIN, "A vector index is being looked after just now, one at a time.")
 
 
 def _pack(access: Access, job: Job) -> int:
@@ -80,7 +82,7 @@ def _graph(access: Access, job: Job) -> int:
     if place is None:
         return 0
     if needs_graph(place):
-        report_progress(job, 0, 1, "building the vector index", lease=BUILD_LEASE)
+        report_progress(job, 0, 1, "building the vector index")
         build_graph(place)
         return 1
     waiting = count_vectors(place, TAIL_MAX * 64, only_tail=True) if place.has_graph else 0

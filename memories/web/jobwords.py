@@ -147,7 +147,7 @@ class JobRow:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it runs and was not heard of for over a minute."""
+        """Whether it should be running, and its worker is gone."""
         return self.state is SILENT
 
     @property
@@ -173,7 +173,7 @@ def row_of_job(job: Job, may_change: bool) -> JobRow:
         speed=fast,
         left=f"{lasting(going.seconds_left)} left" if going.seconds_left is not None else "",
         percent=min(100, job.done * 100 // job.total) if job.total else 0,
-        heard=ago((now() - job.heartbeat_at).total_seconds()) if job.heartbeat_at else "",
+        heard=ago((now() - job.seen_at).total_seconds()) if job.seen_at else "",
         about=about_of(job),
         advice=_advice(job),
         url=reverse("job", args=[job.pk]),
@@ -183,7 +183,7 @@ def row_of_job(job: Job, may_change: bool) -> JobRow:
 
 
 def _state(job: Job) -> State:
-    if job.state == JobState.RUNNING and is_silent(job.heartbeat_at, now()):
+    if job.state == JobState.RUNNING and is_silent(job.seen_at, now()):
         return SILENT
     if job.state == JobState.PENDING and job.stage == "deferred":
         return DEFERRED
@@ -223,10 +223,12 @@ def _advice(job: Job) -> str:
         case JobState.CANCELLED:
             return "What was done before stays done. Retry goes on from there."
         case JobState.PENDING if job.stage == "deferred":
-            return "It was not the job that failed; it goes on by itself as soon as the model may be asked again."
+            return "It was not the job that failed; it goes on by itself as soon as it can."
         case JobState.PENDING if job.error:
             return f"Attempt {job.attempts} of {MAX_ATTEMPTS} failed. It is tried again by itself."
-        case JobState.RUNNING if is_silent(job.heartbeat_at, now()):
-            return "No sign of life for over a minute. If the worker is gone, another takes over when the lease ends."
+        case JobState.RUNNING if is_silent(job.seen_at, now()):
+            return (
+                "No sign of life any more: its worker is gone. Another one goes on in a moment, from where it stopped."
+            )
         case _:
             return ""

@@ -30,7 +30,7 @@ def database_options(env: Environment) -> dict[str, Any]:
     """Django's settings for the one database. Raises EnvironmentInvalid when DATABASE_URL is no PostgreSQL address.
 
     Only the web has a pool: a worker forks, and a fork must not share connections. Of a server's usual 100 the hub
-    takes at most web workers × web threads (8 as it ships), one for each job process (2) and one for each command.
+    takes at most web workers × web threads (8 as it ships), two for each job process (2) and one for each command.
     """
     url = database_url(env)
     if not url.startswith(("postgres://", "postgresql://")):

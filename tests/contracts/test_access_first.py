@@ -63,6 +63,8 @@ WITHOUT: dict[str, tuple[str, ...]] = {
         "memories/services/jobs.py:finish_job",
         "memories/services/jobs.py:hold_job",
         "memories/services/jobs.py:report_progress",
+        "memories/services/jobs.py:renew_lease",
+        "memories/services/leasing.py:renewed",
         "memories/services/running.py:run_job",
         "memories/services/schedules.py:enqueue_periodic",
     ),

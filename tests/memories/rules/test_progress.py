@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from memories.rules.progress import Pace, Report, is_silent, pace_of
+from memories.rules.progress import LEASE, Pace, Report, is_silent, pace_of, seen_at
 
 START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
@@ -43,7 +43,17 @@ def test_nothing_reported_yet():
     assert pace_of(Report(START, 0, None, 3, 9), after(9)) == Pace()
 
 
-@pytest.mark.parametrize(("seconds", "silent"), [(0, False), (60, False), (61, True)])
-def test_silence_is_more_than_a_minute(seconds: int, silent: bool):
+@pytest.mark.parametrize(("seconds", "silent"), [(0, False), (40, False), (41, True)])
+def test_silence_is_longer_than_a_lease(seconds: int, silent: bool):
     assert is_silent(START, after(seconds)) is silent
     assert not is_silent(None, after(seconds))
+
+
+@pytest.mark.parametrize(
+    ("reported", "renewed", "seen"), [(None, None, None), (5, None, 5), (None, 7, 7), (5, 7, 7), (9, 7, 9)]
+)
+def test_a_renewed_lease_is_a_sign_of_life(reported: float | None, renewed: float | None, seen: float | None):
+    """A step that reports nothing for long is not a worker that is gone."""
+    lease_until = None if renewed is None else after(renewed) + LEASE
+    found = seen_at(None if reported is None else after(reported), lease_until)
+    assert found == (None if seen is None else after(seen))
