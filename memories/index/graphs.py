@@ -118,7 +118,7 @@ def _is_whole(place: VaultSpace) -> bool:
             " WHERE c.relname = %s AND pg_table_is_visible(c.oid)",
             [_name(place.pk)],
         )
-        return cursor.fetchall() == [(True,)]
+        return bool(cursor.fetchall() == [(True,)])
 
 
 def _name(place_id: UUID) -> str:

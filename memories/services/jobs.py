@@ -115,7 +115,7 @@ def renew_lease(job_id: UUID, attempt: int) -> bool:
     """
     with connection.cursor() as cursor:
         cursor.execute(_RENEWED, [now() + LEASE, job_id, JobState.RUNNING.value, attempt])
-        return cursor.rowcount > 0
+        return bool(cursor.rowcount)
 
 
 _RENEWED = """
