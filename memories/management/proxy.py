@@ -19,12 +19,14 @@ from urllib.parse import quote
 import httpx2
 
 from memoryhub.lib.proxies import proxy_for
+from memoryhub.lib.sendable import is_host, is_key
 
 type Message = dict[str, Any]
 
 SECONDS = 60
 AT_ONCE = 8
 CONNECTION_CLOSED = -32000
+INTERNAL_ERROR = -32603
 _SLUG = re.compile(r"[\w-]+", re.ASCII)
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 
@@ -46,8 +48,11 @@ class Proxy:
     def to(cls, url: str, key: str, bank: str = "") -> Proxy:
         """To the hub at ``url`` as the caller behind ``key``; with ``bank``, a slug, to that bank alone.
 
-        A hub on this machine is asked without a proxy: the key must not leave it. Raises HubRefused for no slug.
+        A hub on this machine is asked without a proxy: the key must not leave it. Raises HubRefused for what is no
+        slug, no key or no address; it never quotes the key.
         """
+        if not is_key(key):
+            raise HubRefused("The key has a character that no key has; copy the whole of it.")
         if bank and not _SLUG.fullmatch(bank):  # `..` would be normalised away, and mean the whole vault
             raise HubRefused(f"{bank!r} is no slug of a bank: letters, digits, - and _.")
         headers = {"Authorization": f"Bearer {key}", "Accept": "application/json", "Content-Type": "application/json"}
@@ -56,6 +61,8 @@ class Proxy:
             there = httpx2.URL(url)
         except httpx2.InvalidURL as error:
             raise HubRefused(str(error)) from error
+        if not is_host(there.host):
+            raise HubRefused(f"{there.host!r} is no name of a host.")
         http = httpx2.Client(
             headers=headers, timeout=SECONDS, proxy=proxy_for(there.scheme, there.host), trust_env=False
         )
@@ -74,28 +81,34 @@ class Proxy:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise HubRefused(str(error)) from error
         if answer is None or "error" in answer:
-            raise HubRefused(answer["error"]["message"] if answer else "It answers nothing.")
+            raise HubRefused(_reason(answer))
 
     def serve(self, lines: Iterable[bytes], out: IO[str]) -> None:
-        """A line in, its answer out, several at once, until there are no more lines."""
+        """A line in, its answer out, several at once, until there are no more lines; no line ends the others."""
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for line in lines:
                 if line.strip():
                     pool.submit(self._pass_on, line, out).add_done_callback(Future.result)  # tells stderr of a mistake
 
     def _pass_on(self, line: bytes, out: IO[str]) -> None:
-        try:
-            message = json.loads(line)
-        except ValueError:
-            message = None  # the hub says what is wrong with it
+        message = _read(line)
         try:
             answer = self._ask(message, line)
         except httpx2.HTTPError as error:
-            answer = _unreached(message, error) if _wants_answer(message) else None
+            answer = _unreached(message, error)
+        except Exception:
+            self._tell(message, _error(INTERNAL_ERROR, "The program between you and the hub failed."), out)
+            raise
         if answer is not None:
-            with self._writing:
-                out.write(json.dumps(answer, separators=(",", ":")) + "\n")
-                out.flush()
+            self._tell(message, answer, out)
+
+    def _tell(self, message: Any, answer: Message, out: IO[str]) -> None:
+        """Nothing to who only notified."""
+        if _method_of(message) is not None and "id" not in message:
+            return
+        with self._writing:
+            out.write(json.dumps({**answer, "id": _id_of(message)}, separators=(",", ":")) + "\n")
+            out.flush()
 
     def _ask(self, message: Any, line: bytes | None = None) -> Message | None:
         """What the hub answers; None to a notification."""
@@ -104,10 +117,9 @@ class Proxy:
         if answer.status_code == httpx2.codes.ACCEPTED:
             return None
         told = _told(answer)
-        if isinstance(message, dict):
-            if message.get("method") == "initialize":
-                self._handshake = told.get("result", {}).get("protocolVersion", "")
-            told["id"] = message.get("id")
+        result = told.get("result")
+        if _method_of(message) == "initialize" and isinstance(result, dict):
+            self._handshake = str(result.get("protocolVersion", ""))
         return told
 
     def _headers(self, message: Any) -> dict[str, str]:
@@ -119,41 +131,57 @@ class Proxy:
         meta = params.get("_meta")
         version = meta.get(_VERSION) if isinstance(meta, dict) else None
         if not isinstance(version, str):
-            return {"MCP-Protocol-Version": self._handshake} if self._handshake else {}
+            return {"MCP-Protocol-Version": _plain(self._handshake)} if self._handshake else {}
         named = {"MCP-Protocol-Version": version, "Mcp-Method": message.get("method"), "Mcp-Name": params.get("name")}
         return {header: _plain(value) for header, value in named.items() if isinstance(value, str)}
 
 
-def _wants_answer(message: Any) -> bool:
-    return not isinstance(message, dict) or "id" in message
+def _read(line: bytes) -> Any:
+    """The message in a line; None for what the hub will say is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _method_of(message: Any) -> Any:
+    return message.get("method") if isinstance(message, dict) else None
+
+
+def _id_of(message: Any) -> str | int | None:
+    """What an answer is known by: the protocol has words and whole numbers."""
+    known = message.get("id") if isinstance(message, dict) else None
+    return known if isinstance(known, str | int) and not isinstance(known, bool) else None
 
 
 def _plain(value: str) -> str:
-    """As it is where HTTP can carry it, else as the protocol spells it."""
+    """As it is where HTTP can carry it, else as the protocol spells it; of half a character the hub tells the rest."""
     fits = value.isascii() and value.isprintable() and value == value.strip() and not value.startswith("=?")
-    return value if fits else f"=?base64?{b64encode(value.encode()).decode()}?="
+    return value if fits else f"=?base64?{b64encode(value.encode(errors='replace')).decode()}?="
 
 
 def _told(answer: httpx2.Response) -> Message:
     """The message in the answer; a refusal on the way there is made one."""
-    try:
-        told = answer.json()
-    except ValueError:
-        told = None
+    told = _read(answer.content)
     if isinstance(told, dict) and "jsonrpc" in told:
         return {name: told[name] for name in ("jsonrpc", "id", "result", "error") if name in told}
     detail = told.get("detail") if isinstance(told, dict) else None
-    reason = detail or f"Something that is no hub answered ({answer.status_code})."
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": CONNECTION_CLOSED, "message": reason}}
+    return _error(CONNECTION_CLOSED, str(detail or f"Something that is no hub answered ({answer.status_code})."))
 
 
 def _unreached(message: Any, error: httpx2.HTTPError) -> Message:
     """A call of a tool fails as its result, which the model reads; anything else as an error of the protocol."""
     text = f"The hub did not answer ({error}). Is it running? Nothing is known to have changed; try again."
-    known = message if isinstance(message, dict) else {}
-    about: Message = {"jsonrpc": "2.0", "id": known.get("id")}
-    if known.get("method") == "tools/call":
-        return about | {
-            "result": {"resultType": "complete", "content": [{"type": "text", "text": text}], "isError": True}
-        }
-    return about | {"error": {"code": CONNECTION_CLOSED, "message": text}}
+    if _method_of(message) != "tools/call":
+        return _error(CONNECTION_CLOSED, text)
+    content = [{"type": "text", "text": text}]
+    return {"jsonrpc": "2.0", "result": {"resultType": "complete", "content": content, "isError": True}}
+
+
+def _reason(answer: Message | None) -> str:
+    error = answer.get("error") if answer else None
+    return str(error.get("message")) if isinstance(error, dict) else "It answers nothing a hub would."
+
+
+def _error(code: int, text: str) -> Message:
+    return {"jsonrpc": "2.0", "error": {"code": code, "message": text}}

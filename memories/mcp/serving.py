@@ -25,6 +25,7 @@ from mcp_types import Tool as ToolOut
 
 from memories.mcp.calling import Caller, call_tool
 from memories.mcp.exchange import Exchange, keep_running, protocol_loop
+from memories.mcp.mistakes import tell_mistakes
 from memories.mcp.tools import TOOLS
 
 INSTRUCTIONS = (
@@ -53,7 +54,7 @@ def answer_mcp(request: HttpRequest, caller: Caller) -> HttpResponse:
         _EXCHANGE: exchange,
         _CALLER: caller,
     }
-    answer = exchange.answer(_manager().handle_request, scope, request.body)
+    answer = tell_mistakes(request.body, exchange.answer(_manager().handle_request, scope, request.body))
     response = HttpResponse(answer.body, status=answer.status)
     for name, value in answer.headers:
         response.headers[name] = value

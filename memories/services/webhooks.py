@@ -102,7 +102,7 @@ def _leads_to_private(url: str, *, wished: bool) -> bool:
             said = f"{refused.message} {if_own}"
             raise Invalid(errors=[FieldError("/url", "address_refused", said)]) from None
         return True
-    except (OSError, UnicodeError, AnswerTooSlow):
+    except (OSError, AnswerTooSlow):
         raise Invalid(errors=[FieldError("/url", "unresolvable", f"{host} does not lead anywhere")]) from None
     return False
 

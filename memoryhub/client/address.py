@@ -10,6 +10,7 @@ import httpx2
 from memoryhub.client.errors import NotConfigured, Problem
 from memoryhub.lib.deadlines import timed
 from memoryhub.lib.proxies import proxy_for
+from memoryhub.lib.sendable import is_host, is_key
 
 _PASTED = ("/api/v1", "/mcp")
 _FROM_WHERE = "`uv run manage.py up` prints both when it starts; the page Keys makes more keys."
@@ -52,7 +53,7 @@ def find_address(url: str | None, key: str | None) -> Address:
     if missing:
         said = f"Where the hub is was not said: set {' and '.join(missing)}, or give url and key. {_FROM_WHERE}"
         raise _refused(said)
-    if not (secret.isascii() and secret.isprintable()) or " " in secret:
+    if not is_key(secret):
         raise _refused("The key has a character that no key has; copy the whole of it, without dots in its place.")
     for ending in _PASTED:
         at = at.removesuffix(ending)
@@ -67,7 +68,7 @@ def _check(at: str) -> None:
         raise _refused(f"{at!r} is no address: {error}.") from None
     if url.userinfo:
         raise _refused("The address holds a user name; a hub knows keys only, given as MEMORYHUB_KEY or key.")
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not is_host(url.host):
         raise _refused(f"{at!r} is no address: it begins with http:// or https://, such as http://localhost:8000.")
     if url.query or url.fragment:
         raise _refused(f"{at!r} is no address of a hub: leave out what follows ? or #.")

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict
 class Shape(BaseModel):
     """Any answer; fields this version of the client does not know are attributes too."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    # Not a number is no number of a hub's: pydantic would read it from JSON that is none.
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
 
 class Answer(Shape):

@@ -69,6 +69,8 @@ def _look_up(host: str, port: int) -> list[str]:
             found.put(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         except OSError as error:
             found.put(error)
+        except ValueError:  # a label that is empty or too long, which the resolver is not even asked for
+            found.put(OSError(f"{host} is no name of a host"))
 
     seconds = left()
     threading.Thread(target=look, name=f"resolve {host}", daemon=True).start()

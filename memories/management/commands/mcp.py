@@ -32,8 +32,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Runs until stdin ends."""
         known = _bootstrap()
-        url = options["url"] or os.environ.get("MEMORYHUB_URL") or known.get("url")
-        key = options["key"] or os.environ.get("MEMORYHUB_KEY") or known.get("api_key")
+        url = (options["url"] or os.environ.get("MEMORYHUB_URL") or known.get("url", "")).strip()
+        key = (options["key"] or os.environ.get("MEMORYHUB_KEY") or known.get("api_key", "")).strip()
         if not url or not key:
             raise CommandError("Say where the hub is (--url http://127.0.0.1:8000) and who calls (--key mh_live_…).")
         try:

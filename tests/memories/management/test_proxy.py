@@ -135,3 +135,85 @@ def test_what_is_no_slug_is_not_the_whole_vault(bank: str):
     """A path would be normalised on the way, and lead elsewhere than to that bank."""
     with pytest.raises(HubRefused, match="no slug"):
         Proxy.to(NOBODY, "mh_live_x", bank)
+
+
+DEEP = b"[" * 50_000 + b"]" * 50_000
+HALF = "\\ud800"
+MODERN = '"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}'
+
+
+HOSTILE: list[tuple[bytes, object, int]] = [
+    (DEEP, None, -32700),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": ' + DEEP + b"}", None, -32700),
+    (f'{{"jsonrpc": "2.0", "id": 4, "method": "{HALF}"}}'.encode(), 4, -32700),
+    (f'{{"jsonrpc": "2.0", "id": "{HALF}", "method": "ping"}}'.encode(), "\ud800", -32700),
+    (f'{{"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {{{MODERN}, "name": "{HALF}"}}}}'.encode(),
+     4, -32602),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "initialize"}', 4, -32602),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "initialize", "params": {"protocolVersion": {}}}', 4, -32602),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "initialize", "params": []}', 4, -32600),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": ["initialize"]}', 4, -32600),
+    (b'{"jsonrpc": "2.0", "id": NaN, "method": "ping"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": [4], "method": "ping"}', None, -32600),
+    (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"x": ' + b"9" * 5000 + b"}}", None, -32700),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_whatever_a_line_holds_is_answered(live_server: Any, secret: str):
+    """As an error of the protocol, under the id it came with where that is one; the next line is served."""
+    with Proxy.to(live_server.url, secret) as proxy:
+        for line, number, code in HOSTILE:
+            (refused,) = told(proxy, line)
+            assert (refused["jsonrpc"], refused["id"], refused["error"]["code"]) == ("2.0", number, code), line[:99]
+        (fine,) = told(proxy, asked(5, "ping"))
+    assert (fine["id"], fine["result"]) == (5, {})
+
+
+class Odd(BaseHTTPRequestHandler):
+    """Answers what no hub would."""
+
+    body = b""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, *_: object) -> None:
+        """Silent."""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [DEEP, b'{"jsonrpc": "2.0", "result": 5}', b'{"jsonrpc": "2.0", "result": {"protocolVersion": {"\xc3\xa9": 1}}}',
+     b'{"jsonrpc": "2.0", "error": "no"}', b'{"detail": [1]}', b"\xff"],
+)  # fmt: skip
+def test_whatever_answers_is_passed_on(body: bytes):
+    """Another program at that address, or a hub to come."""
+    handler = type("Handler", (Odd,), {"body": body})
+    with HTTPServer(("127.0.0.1", 0), handler) as server, Proxy.to(f"http://127.0.0.1:{server.server_port}", "k") as to:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            for number, method in ((1, "initialize"), (2, "tools/list")):
+                (answer,) = told(to, asked(number, method))
+                assert answer["id"] == number and {"result", "error"} & set(answer)
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize("key", ["mh_live_é", "mh_live_a b", "mh_live_\udce9", "mh_live_a\nX-Evil: 1"])
+def test_a_key_that_cannot_be_sent(key: str):
+    """Said at once, and not quoted."""
+    with pytest.raises(HubRefused, match="copy the whole of it") as refused:
+        Proxy.to(NOBODY, key)
+    assert key not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", [f"http://{'a' * 300}/", "http://hub..example/"])
+def test_a_host_nobody_could_look_up(url: str):
+    with pytest.raises(HubRefused, match="no name of a host"):
+        Proxy.to(url, "mh_live_x")

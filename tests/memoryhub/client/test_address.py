@@ -39,6 +39,8 @@ def test_an_address_as_people_paste_it(given: str, understood: str):
         ("not an address", "no address"),
         ("http://", "no address"),
         ("http://[::1", "no address"),
+        (f"http://{'a' * 300}:8000", "no address"),
+        ("http://hub..example.org", "no address"),
         ("http://user:word@hub.example.org", "holds a user name"),
         ("http://localhost:8000/?key=1", "leave out what follows"),
     ],

@@ -113,6 +113,14 @@ def test_an_answer_that_swells_is_cut_off(service: Callable[..., Scripted]):
     assert len(packed) < 10_000
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_no_number_is_no_answer(service: Callable[..., Scripted], number: str):
+    """pydantic reads these from JSON, which has none of them; a comparison with one is always false."""
+    script = service((200, {}, f'{{"results": [], "took_ms": {number}}}'.encode()))
+    with MemoryHub(script.url, "key") as hub, pytest.raises(UnexpectedAnswer, match="took_ms"):
+        hub.search_memories("tea")
+
+
 def test_a_connection_reset_in_the_middle_is_tried_again(wire: Wires):
     """A write too: it carries the Idempotency-Key it had."""
     body = b'{"results": [], "took_ms": 1.0}'

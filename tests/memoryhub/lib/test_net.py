@@ -5,8 +5,9 @@ from __future__ import annotations
 import socket
 
 import pytest
+from httpx2 import ConnectError
 
-from memoryhub.lib.net import AddressRefused, open_client, resolve
+from memoryhub.lib.net import AddressRefused, open_client, resolve, within
 
 
 @pytest.mark.parametrize("host", ["8.8.8.8", "2606:4700::1111"])
@@ -39,6 +40,15 @@ def test_a_name_with_one_private_address_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_kwargs: answers)
     with pytest.raises(AddressRefused):
         resolve("two-faced.example", 80, allow_private=False)
+
+
+@pytest.mark.parametrize("host", ["a" * 300, "a..example", f"{'a' * 64}.example"])
+def test_a_name_no_resolver_takes_does_not_resolve(host: str):
+    """Python raises UnicodeError for it, in the thread that looks it up: nobody may wait for what never comes."""
+    with within(30), pytest.raises(OSError, match="no name of a host"):
+        resolve(host, 80, allow_private=False)
+    with open_client() as client, pytest.raises(ConnectError, match="does not resolve"):
+        client.get(f"http://{host}/")
 
 
 def test_the_client_refuses_before_it_connects():
