@@ -1,6 +1,6 @@
 """mem0's REST in front of the hub's services, for programs written for its open-source server or its client.
 
-Each of the seven is at the server's address and at the one mem0's own client asks. Nothing is erased here: DELETE
+Each is at the server's address and at the one mem0's own client asks. Nothing is erased here: DELETE
 archives.
 """
 
@@ -17,14 +17,17 @@ from ninja import Query, Router
 from banks.access import Access
 from memories.api.requests import ApiRequest
 from memories.models import Memory
+from memories.rules.mem0filters import IDS
 from memories.rules.mem0words import (
     EVENTS,
+    KINDS,
     AddMemories,
     Kept,
     ListMemories,
     Paging,
     SearchMemories,
     UpdateMemory,
+    Whose,
     history_of,
     role_word,
 )
@@ -32,8 +35,9 @@ from memories.rules.vocabulary import AccessPurpose
 from memories.search import listing, reading, recall
 from memories.search.listing import MemoryPage
 from memories.search.numbered import list_numbered
+from memories.search.subjects import list_subjects
 from memories.services.accesses import record_accesses
-from memories.services.compatibility import change_told, delete_told, require_mem0, write_turns
+from memories.services.compatibility import change_told, delete_all_told, delete_told, require_mem0, write_turns
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import NotFound
 from memoryhub.lib.sealing import opened
@@ -160,6 +164,60 @@ def mem0_delete(request: ApiRequest, memory_id: str) -> HttpResponse:
     """Archive it: hidden from every answer, and a person can bring it back."""
     delete_told(_allowed(request), memory_id)
     return json_answer({"message": "Memory deleted successfully!"})
+
+
+@router.delete("/memories")
+@router.delete("/v1/memories/")
+def mem0_delete_all(request: ApiRequest) -> HttpResponse:
+    """Archive all of one user, one agent or one run: one changeset, which a person can undo."""
+    access = _allowed(request)
+    # Read as it came: ninja would pass over what Whose refuses, and take the last of several.
+    given = {name: values[0] if len(values) == 1 else values for name, values in request.GET.lists()}
+    return _deleted(access, Whose.parse(given))
+
+
+@router.delete("/entities/{kind}/{name}")
+@router.delete("/v2/entities/{kind}/{name}/")
+def mem0_delete_entity(request: ApiRequest, kind: str, name: str) -> HttpResponse:
+    """The same, by the name alone."""
+    access = _allowed(request)
+    if kind not in KINDS:
+        raise NotFound(f"There is no such kind; there are {', '.join(KINDS)}.")
+    return _deleted(access, Whose.parse({KINDS[kind]: name}))
+
+
+def _deleted(access: Access, whose: Whose) -> HttpResponse:
+    report = delete_all_told(access, whose.everything())
+    stays = f" {len(report.skipped)} protected ones stay." if report.skipped else ""
+    return json_answer({"message": f"All relevant memories {'are being ' if report.job else ''}deleted.{stays}"})
+
+
+@router.get("/entities")
+def mem0_entities(request: ApiRequest) -> HttpResponse:
+    """Whom memories are about: users, agents and runs."""
+    return json_answer(_entities(_allowed(request)))
+
+
+@router.get("/v1/entities/")
+def mem0_users(request: ApiRequest) -> HttpResponse:
+    """The same as mem0's client reads it."""
+    return json_answer({"results": _entities(_allowed(request))})
+
+
+def _entities(access: Access) -> list[dict[str, Any]]:
+    found = list_subjects(access, [IDS[theirs] for theirs in KINDS.values()])
+    return [
+        {
+            "id": one.id,
+            "name": one.id,
+            "type": kind,
+            "total_memories": one.memories,
+            "created_at": one.created_at,
+            "updated_at": one.updated_at,
+        }
+        for kind, theirs in KINDS.items()
+        for one in found[IDS[theirs]]
+    ]
 
 
 @router.get("/memories/{memory_id}/history")

@@ -6,26 +6,27 @@ By mem0's open-source server and client 2.2.1 (2026-08): unknown fields are pass
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from memories.rules import limits
 from memories.rules.drafts import Content, Label, MemoryChanges, MemoryDraft
 from memories.rules.filters import MemoryFilter, SearchQuery
+from memories.rules.mem0filters import EVERYBODY, IDS, as_text, read_filters
 from memories.rules.vocabulary import Outcome, Role
 from memoryhub.lib.errors import FieldError, Invalid, Malformed
 from memoryhub.lib.moments import Day
 from memoryhub.lib.strict import StrictModel
 
-#: Their name → ours.
-IDS: Mapping[str, str] = {"user_id": "user_id", "agent_id": "agent_id", "run_id": "session_id"}
 ROLES: Mapping[str, Role] = {"user": Role.HUMAN, "assistant": Role.AI, "tool": Role.TOOL}
 EVENTS: Mapping[Outcome, str] = {Outcome.CREATED: "ADD", Outcome.SUPERSEDED: "UPDATE", Outcome.UPDATED: "UPDATE"}
+#: What mem0 calls an entity → the id that names it.
+KINDS: Mapping[str, str] = {"user": "user_id", "agent": "agent_id", "run": "run_id"}
 _ROLE_WORDS: Mapping[str, str] = {role.value: word for word, role in ROLES.items()}
-_EVERYBODY = "*"
 #: How far numbered pages reach; what lies behind is found by a filter.
 PAGED_MAX = 10_000
 
@@ -42,12 +43,7 @@ def _as_messages(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-def _unless_empty(value: Any) -> Any:
-    """An id that is there but empty is none."""
-    return None if value == "" else value
-
-
-type Id = Annotated[Label | None, BeforeValidator(_unless_empty)]
+type Id = Annotated[Label | None, BeforeValidator(as_text)]
 
 
 def _from_seconds(value: Any) -> Any:
@@ -73,14 +69,9 @@ class _Loose(StrictModel):
     run_id: Id = None
     filters: dict[str, Any] | None = None
 
-    def ids(self) -> dict[str, list[str]]:
-        """Whose memories: our names of the ids → the values any of which may stand there. Raises Invalid."""
-        found = {name: [value] for name in IDS if (value := getattr(self, name)) is not None}
-        for name, values in _named_in(self.filters or {}):
-            found[name] = _both(found.get(name, [_EVERYBODY]), values)
-            if not found[name]:
-                raise Invalid(errors=[FieldError("/filters", "nobody", f"no {name} is left that all of it names")])
-        return {IDS[name]: values for name, values in found.items() if _EVERYBODY not in values}
+    def asked(self) -> dict[str, Any]:
+        """Whose memories, as arguments of a filter of ours. Raises Invalid."""
+        return read_filters({name: value for name in IDS if (value := getattr(self, name)) is not None}, self.filters)
 
 
 class Message(StrictModel):
@@ -105,9 +96,12 @@ class AddMemories(_Loose):
 
     def drafts(self) -> list[MemoryDraft]:
         """The writes it is, in their order. Raises IdMissing, Invalid."""
-        ids = self.ids()
+        ids = self.asked()
         if not ids:
             raise IdMissing
+        if ids.keys() - set(IDS.values()) or any(len(values) > 1 for values in ids.values()):
+            detail = "what is added belongs to one user, one agent, one run: name each as a text"
+            raise Invalid(errors=[FieldError("/filters", "not_one", detail)])
         kept = {"user"} if self.infer else set(ROLES)
         shared: dict[str, Any] = {name: values[0] for name, values in ids.items()} | {"extra": self.metadata or {}}
         shared |= {"expires_at": end_of(self.expiration_date), "event_at": self.timestamp}
@@ -115,7 +109,18 @@ class AddMemories(_Loose):
         return [MemoryDraft.parse({**shared, "content": one.content, "role": ROLES[one.role]}) for one in said]
 
 
-class ListMemories(_Loose):
+def _no_app(value: Any) -> None:
+    if value is not None:
+        raise PydanticCustomError("unknown_id", "is of mem0's platform; here there are user_id, agent_id and run_id")
+
+
+class _Asking(_Loose):
+    """Passed over in a question, an app would be an answer about all of them."""
+
+    app_id: Annotated[None, BeforeValidator(_no_app)] = None
+
+
+class ListMemories(_Asking):
     """GET /memories, and the client's POST with filters."""
 
     top_k: Annotated[int, Field(ge=1)] = 100
@@ -127,7 +132,27 @@ class ListMemories(_Loose):
 
     def wanted(self) -> MemoryFilter:
         """The filter it is. Raises Invalid."""
-        return MemoryFilter.parse(self.ids())
+        return MemoryFilter.parse(self.asked())
+
+
+class Whose(StrictModel):
+    """DELETE /memories: all of one user, one agent or one run, or of what these have in common.
+
+    Strict, unlike the others: what is passed over here would take more than was meant.
+    """
+
+    user_id: Id = None
+    agent_id: Id = None
+    run_id: Id = None
+
+    def everything(self) -> MemoryFilter:
+        """All of theirs: drafts, and what has expired, too. Raises IdMissing, and Invalid for everybody."""
+        ids = {name: value for name in IDS if (value := getattr(self, name)) is not None}
+        if not ids:
+            raise IdMissing
+        if EVERYBODY in ids.values():
+            raise Invalid(errors=[FieldError("/", "everybody", f"{EVERYBODY} names everybody; name one")])
+        return MemoryFilter.parse({**read_filters(ids, None), "status": "any", "archived": "any"})
 
 
 class Paging(StrictModel):
@@ -147,7 +172,7 @@ class Paging(StrictModel):
         return size
 
 
-class SearchMemories(_Loose):
+class SearchMemories(_Asking):
     """POST /search."""
 
     query: Annotated[str, Field(min_length=1, max_length=limits.QUERY_MAX)]
@@ -159,7 +184,7 @@ class SearchMemories(_Loose):
         """The search it is. Raises Invalid."""
         most = min(self.top_k or self.limit or 10, limits.TOP_K_MAX)
         limit = {} if self.threshold is None else {"threshold": self.threshold}
-        return SearchQuery.parse({**self.ids(), "query": self.query, "top_k": most, **limit})
+        return SearchQuery.parse({**self.asked(), "query": self.query, "top_k": most, **limit})
 
 
 class UpdateMemory(StrictModel):
@@ -198,30 +223,6 @@ def end_of(day: dt.date | None) -> dt.datetime | None:
 def role_word(role: str | None) -> str | None:
     """A role as mem0 calls it."""
     return _ROLE_WORDS.get(role or "", role)
-
-
-def _both(some: list[str], others: list[str]) -> list[str]:
-    """Who is in both lists."""
-    if _EVERYBODY in some:
-        return others
-    return some if _EVERYBODY in others else [one for one in some if one in others]
-
-
-def _named_in(filters: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The ids of a filter: plain, in a list, or joined by AND. Raises Invalid for what the hub cannot ask."""
-    for name, value in filters.items():
-        if name == "AND" and isinstance(value, list) and all(isinstance(part, dict) for part in value):
-            for part in value:
-                yield from _named_in(part)
-        elif name in IDS and isinstance(value, str):
-            yield name, [value]
-        elif name in IDS and isinstance(value, dict) and set(value) <= {"in", "eq"} and value:
-            listed = next(iter(value.values()))
-            yield name, [str(one) for one in (listed if isinstance(listed, list) else [listed])]
-        else:
-            known = ", ".join(IDS)
-            detail = f"only {known}, one of them or several joined by AND, can be filtered by here"
-            raise Invalid(errors=[FieldError("/filters", "unknown_filter", detail)])
 
 
 @dataclass(frozen=True, slots=True)

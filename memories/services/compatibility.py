@@ -10,13 +10,19 @@ from django.db import transaction
 from banks.access import Access, KeyScope
 from memories.models import Memory
 from memories.models.effective import effective_settings
+from memories.rules.bulk import BulkAction, BulkChange
 from memories.rules.drafts import MemoryDraft
+from memories.rules.filters import MemoryFilter
 from memories.rules.mem0words import UpdateMemory
+from memories.search.filtering import matching
 from memories.services import editing, lifecycle
+from memories.services.bulk import BulkReport, SelectionChanged, bulk_change
 from memories.services.contention import despite_deadlocks
 from memories.services.revising import locked_memory
 from memories.services.writing import WriteResult, Written, write_batch
 from memoryhub.lib.errors import HubError, NotFound
+
+_COUNTED_AT_MOST = 5
 
 
 def require_mem0(access: Access) -> None:
@@ -58,6 +64,25 @@ def delete_told(access: Access, memory_id: str | UUID) -> Memory:
     access.require(KeyScope.MEMORIES_DELETE)
     with transaction.atomic():
         return lifecycle.archive_memory(access, _there(access, memory_id).pk, archived=True)
+
+
+def delete_all_told(access: Access, wanted: MemoryFilter) -> BulkReport:
+    """Archive all that match, as one changeset that can be undone; what is protected stays. Needs memories:delete.
+
+    Raises SelectionChanged when so much is written meanwhile that no count holds.
+    """
+    access.require(KeyScope.MEMORIES_DELETE)
+    for _ in range(_COUNTED_AT_MOST - 1):
+        try:
+            return _archive_matching(access, wanted)
+        except SelectionChanged:  # nobody has seen a number here; it only keeps the change from taking what came since
+            continue
+    return _archive_matching(access, wanted)
+
+
+def _archive_matching(access: Access, wanted: MemoryFilter) -> BulkReport:
+    count = matching(access, wanted).count()
+    return bulk_change(access, BulkChange(action=BulkAction.ARCHIVE, query=wanted, expected_count=count))
 
 
 def _there(access: Access, memory_id: str | UUID) -> Memory:

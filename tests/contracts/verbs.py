@@ -54,6 +54,7 @@ from memories.search import (
     recall,
     sizes,
     standing,
+    subjects,
     survey,
 )
 from memories.search import sessions as conversations
@@ -221,8 +222,10 @@ LISTING: dict[str, Callable[[Access], object]] = {
     "create_plan": lambda who: plans.list_plan_items(who, plans.create_plan(who, NEVER_RECALLED).pk),
     "cleanup_memories": lambda who: plans.list_plan_items(who, applying.cleanup_memories(who, CleanupWish()).pk),
     "find_candidates": lambda who: cleanup.find_candidates(who, NEVER_RECALLED),
+    "list_subjects": lambda who: subjects.list_subjects(who, ["user_id", "agent_id", "session_id"]),
     "count_facets": lambda who: facets.count_facets(who, EVERYTHING, LABELS),
     "list_memories": lambda who: listing.list_memories(who, EVERYTHING, limit=200),
+    "delete_all_told": lambda who: sorted(compatibility.delete_all_told(who, EVERYTHING).skipped),
     "list_numbered": lambda who: list_numbered(who, EVERYTHING, 1, 200).items,
     "list_memories by text": lambda who: listing.list_memories(who, MemoryFilter(q=HIDDEN)),
     "list_memories by phrase": lambda who: listing.list_memories(who, MemoryFilter(q=f'"{HIDDEN}" status:any')),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,6 @@ from memories.rules.mem0words import (
     AddMemories,
     IdMissing,
     Kept,
-    ListMemories,
     SearchMemories,
     UpdateMemory,
     history_of,
@@ -22,42 +20,12 @@ from memoryhub.lib.errors import Invalid
 NOON = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
 
 
-@pytest.mark.parametrize(
-    ("filters", "ids"),
-    [
-        ({"user_id": "a"}, {"user_id": ["a"]}),
-        ({"AND": [{"user_id": "a"}, {"run_id": "r"}]}, {"user_id": ["a"], "session_id": ["r"]}),
-        ({"user_id": {"in": ["a", "b"]}}, {"user_id": ["a", "b"]}),
-        ({"user_id": {"eq": "a"}}, {"user_id": ["a"]}),
-        ({"user_id": "*", "agent_id": "x"}, {"agent_id": ["x"]}),
-        ({"AND": [{"user_id": {"in": ["a", "b"]}}, {"user_id": "b"}, {"user_id": "*"}]}, {"user_id": ["b"]}),
-    ],
-)
-def test_filters(filters: dict[str, Any], ids: dict[str, list[str]]):
-    assert ListMemories.parse({"filters": filters}).ids() == ids
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        {"OR": []},
-        {"user_id": {"ne": "a"}},
-        {"category": "x"},
-        {"AND": ["x"]},
-        {"user_id": {}},
-        {"user_id": {"in": []}},  # nobody; never everybody
-        {"AND": [{"user_id": "a"}, {"user_id": "b"}]},
-    ],
-)
-def test_filters_that_cannot_be_asked(filters: dict[str, Any]):
-    with pytest.raises(Invalid):
-        ListMemories.parse({"filters": filters}).ids()
-
-
 def test_messages_in_every_form():
     for messages in ("hi", {"role": "user", "content": "hi"}, [{"role": "user", "content": "hi", "name": "x"}]):
-        (draft,) = AddMemories.parse({"messages": messages, "user_id": "a", "agent_id": "", "version": "v2"}).drafts()
+        (draft,) = AddMemories.parse({"messages": messages, "user_id": "a", "version": "v2"}).drafts()
         assert (draft.content, draft.user_id, draft.agent_id, draft.role) == ("hi", "a", None, Role.HUMAN)
+    with pytest.raises(Invalid):
+        AddMemories.parse({"messages": "hi", "filters": {"user_id": {"in": ["a", "b"]}}}).drafts()
     with pytest.raises(IdMissing):
         AddMemories.parse({"messages": "hi"}).drafts()
 
