@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 import httpx2
 
+from memoryhub.lib.authorities import authorities
 from memoryhub.lib.proxies import proxy_for
 from memoryhub.lib.sendable import is_host, is_key
 
@@ -64,7 +65,11 @@ class Proxy:
         if not is_host(there.host):
             raise HubRefused(f"{there.host!r} is no name of a host.")
         http = httpx2.Client(
-            headers=headers, timeout=SECONDS, proxy=proxy_for(there.scheme, there.host), trust_env=False
+            headers=headers,
+            timeout=SECONDS,
+            verify=authorities(trust_env=False),
+            proxy=proxy_for(there.scheme, there.host),
+            trust_env=False,
         )
         return cls(http, url.rstrip("/") + place)
 

@@ -68,6 +68,7 @@ def _is_literal(annotation: Any) -> bool:
 
 
 INFO: dict[str, SettingInfo] = {key: _described(key) for key in Settings.model_fields}
+_DEFAULTS = {key: Effective(info.default, DEFAULT) for key, info in INFO.items()}
 _STRICT = ConfigDict(strict=True, allow_inf_nan=False)
 _ADAPTERS: dict[str, TypeAdapter[Any]] = {
     key: TypeAdapter(cast("Any", Annotated[field.annotation, field]), config=_STRICT)
@@ -123,7 +124,7 @@ def resolve(layers: Layers) -> dict[str, Effective]:
 
     Values that are no longer acceptable (stored before a bound was tightened) and unknown keys are passed over.
     """
-    effective = {key: Effective(info.default, DEFAULT) for key, info in INFO.items()}
+    effective = dict(_DEFAULTS)
     for level in Level:
         layer = layers.get(level, {})
         preset = str(layer.get("preset", "none")) if level in INFO["preset"].levels else "none"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import httpx2
 
 from memoryhub.client.errors import NotConfigured, Problem
+from memoryhub.lib.authorities import authorities
 from memoryhub.lib.deadlines import timed
 from memoryhub.lib.proxies import proxy_for
 from memoryhub.lib.sendable import is_host, is_key
@@ -25,14 +26,14 @@ class Address:
 
     def open_client(self) -> httpx2.Client:
         """Connections to be called from threads; they keep ``within``'s deadlines."""
-        transport = timed(httpx2.HTTPTransport(proxy=self._proxy()))
+        transport = timed(httpx2.HTTPTransport(verify=authorities(), proxy=self._proxy()))
         return httpx2.Client(
             base_url=f"{self.url}/api/v1", headers=self._headers(), transport=transport, trust_env=False
         )
 
     def open_async_client(self) -> httpx2.AsyncClient:
         """Connections to be awaited, in one event loop."""
-        transport = httpx2.AsyncHTTPTransport(proxy=self._proxy())
+        transport = httpx2.AsyncHTTPTransport(verify=authorities(), proxy=self._proxy())
         return httpx2.AsyncClient(
             base_url=f"{self.url}/api/v1", headers=self._headers(), transport=transport, trust_env=False
         )

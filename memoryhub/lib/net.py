@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from memoryhub.lib.addresses import Reach, reach_of
+from memoryhub.lib.authorities import authorities
 from memoryhub.lib.deadlines import AnswerTooSlow as AnswerTooSlow
 from memoryhub.lib.deadlines import left, timed, until
 from memoryhub.lib.deadlines import within as within
@@ -109,7 +110,7 @@ class _GuardedTransport(httpx2.BaseTransport):
     """Resolves and checks the host itself and connects to exactly the address it checked (no DNS rebinding)."""
 
     def __init__(self, limits: Limits, allow_private: bool) -> None:
-        self._inner = timed(httpx2.HTTPTransport(trust_env=False))
+        self._inner = timed(httpx2.HTTPTransport(verify=authorities(trust_env=False), trust_env=False))
         self._limits = limits
         self._allow_private = allow_private
 
