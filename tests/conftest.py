@@ -16,6 +16,7 @@ from banks.access import ALL_SCOPES, Access, KeyScope
 from banks.models import Membership, Vault
 from memoryhub.lib.sealing import gate
 from tests import described, factories
+from tests.emptying import quick_emptying
 
 PASSWORD = "correct horse battery staple"
 
@@ -28,6 +29,12 @@ hypothesis.settings.load_profile("patient")
 def _cheap_passwords() -> Iterator[None]:
     """Hashing a password takes half a second on purpose; the tests make hundreds of people."""
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quick_emptying() -> Iterator[None]:
+    with quick_emptying():
         yield
 
 
