@@ -9,6 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 from django.test.utils import override_settings
 
@@ -43,6 +44,20 @@ def _session() -> Iterator[None]:
     """Every test runs in a session of its own, as a request would."""
     with gate.session():
         yield
+
+
+@pytest.fixture(scope="module")
+def common_ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What a module's fixtures make upon it is made once; each test's own transaction is a part of this one's.
+
+    The tests that stand on it are the last of their module.
+    """
+    with django_db_blocker.unblock(), gate.session():
+        ground = transaction.atomic()
+        ground._from_testcase = True  # type: ignore[attr-defined]  # as Django's own tests may begin durable ones
+        with ground:
+            yield
+            transaction.set_rollback(True)
 
 
 @pytest.fixture

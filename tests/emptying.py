@@ -20,6 +20,7 @@ def empty_database() -> bool:
 
     TRUNCATE makes new files for each table and index, of which there are 500, while a test writes to a dozen.
     """
+    assert not connection.in_atomic_block, "a module with a common_ground has no tests with transaction=True"
     tables = sorted(set(connection.introspection.django_table_names(only_existing=True, include_views=False)) - KEPT)
     named = [connection.ops.quote_name(table) for table in tables]
     sizes = ", ".join(f"pg_relation_size('{name}')" for name in named)

@@ -53,6 +53,18 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(os.cpu_count() or 1, WORKERS_MAX) if whole else 0
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on a common ground come last in their modules: for the others the database is still empty."""
+    on_ground: dict[object, list[pytest.Item]] = {}
+    others: dict[object, list[pytest.Item]] = {}
+    for item in items:
+        among = on_ground if "common_ground" in getattr(item, "fixturenames", ()) else others
+        among.setdefault(item.path, []).append(item)
+    paths = dict.fromkeys(item.path for item in items)
+    items[:] = [item for path in paths for among in (others, on_ground) for item in among.get(path, ())]
+
+
 def pytest_collection_finish() -> None:
     """Looking for garbage among modules and tests, which stay to the end, again and again was a tenth of the time."""
     gc.collect()

@@ -73,8 +73,8 @@ class Hidden:
     ids: Mapping[type[models.Model], UUID]
 
 
-@pytest.fixture
-def hidden(db: None) -> Hidden:
+@pytest.fixture(scope="module")
+def hidden(common_ground: None) -> Hidden:
     """Everything another vault can have, with a word that gives it away."""
     access = operator(make_vault("Elsewhere"))
     agent = agents.create_agent(access, AgentDraft.parse({"name": HIDDEN}))
@@ -160,18 +160,18 @@ def test_no_answer_holds_anything_of_another_vault(access, hidden, name):
         assert str(identifier) not in text
 
 
-def limited_to_work(access: Access) -> Access:
-    return access_of(make_key(access, banks=["Work"])[1])
+def limited_to_work(access: Access) -> str:
+    return make_key(access, banks=["Work"])[1]
 
 
-def isolated(access: Access) -> Access:
+def isolated(access: Access) -> str:
     agents.create_agent(access, AgentDraft.parse({"name": "hermit", "isolated": True, "default_bank": "Work"}))
-    return access_of(make_key(access, agent="hermit")[1])
+    return make_key(access, agent="hermit")[1]
 
 
-def another_agent(access: Access) -> Access:
+def another_agent(access: Access) -> str:
     agents.create_agent(access, AgentDraft.parse({"name": "neighbour", "default_bank": "Work"}))
-    return access_of(make_key(access, agent="neighbour")[1])
+    return make_key(access, agent="neighbour")[1]
 
 
 def noted(access: Access, memory: Memory) -> Memory:
@@ -200,28 +200,38 @@ CALLERS = {
 }
 
 
+@pytest.fixture(scope="module")
+def callers(common_ground: None) -> dict[str, tuple[UUID, str]]:
+    """Who → what is hidden from him in his vault, and his key."""
+    vaults = {who: operator(make_vault(who)) for who in CALLERS}
+    return {
+        who: (make_hidden(vaults[who]).pk, make_caller(vaults[who]))
+        for who, (make_caller, make_hidden) in CALLERS.items()
+    }
+
+
 @pytest.mark.parametrize("who", CALLERS)
 @pytest.mark.parametrize("name", MEMORY_BY_ID)
-def test_a_hidden_memory_of_the_same_vault_is_an_unknown_one(access, who, name):
+def test_a_hidden_memory_of_the_same_vault_is_an_unknown_one(callers, db, who, name):
     """MOD-25, BNK-02, CON-25: what a key may not see, it may not change either."""
-    make_caller, make_hidden = CALLERS[who]
-    memory, caller, verb = make_hidden(access), make_caller(access), MEMORY_BY_ID[name]
-    assert said_to(caller, verb, memory.pk) == said_to(caller, verb, new_id())
-    stored = Memory.objects.get(pk=memory.pk)
+    memory_id, key = callers[who]
+    caller, verb = access_of(key), MEMORY_BY_ID[name]
+    assert said_to(caller, verb, memory_id) == said_to(caller, verb, new_id())
+    stored = Memory.objects.get(pk=memory_id)
     assert (stored.version, stored.content) == (1, f"the {HIDDEN}")
 
 
 @pytest.mark.parametrize("who", CALLERS)
 @pytest.mark.parametrize("name", LISTING)
-def test_a_hidden_memory_of_the_same_vault_is_in_no_answer(access, who, name):
+def test_a_hidden_memory_of_the_same_vault_is_in_no_answer(callers, db, who, name):
     """MOD-25, BNK-02, CON-25: nor counted, nor in a facet, nor a candidate of the clean-up."""
-    make_caller, make_hidden = CALLERS[who]
-    memory, caller = make_hidden(access), make_caller(access)
+    memory_id, key = callers[who]
+    caller = access_of(key)
     shown = own(caller)
     answer = LISTING[name](caller)
     text = " ".join(words_in(answer))
     assert HIDDEN not in text
-    assert str(memory.pk) not in text
+    assert str(memory_id) not in text
     if name == "list_memories":
         assert [row.pk for row in answer.items] == [shown.pk]  # type: ignore[attr-defined]
         assert answer.total == 1  # type: ignore[attr-defined]
@@ -239,4 +249,5 @@ def test_a_forgotten_filter_raises_instead_of_leaking(access, hidden):
                 opened += 1
             except VaultLocked:
                 shut += 1
-    assert (opened, shut) == (1, 3)
+    assert opened == 1
+    assert shut >= 3

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import count
+
 import pytest
 
 from banks.access import Access
+from banks.models import Vault
 from banks.services.agents import create_agent
 from banks.services.banks import create_bank
 from banks.services.drafts import AgentDraft, BankDraft
@@ -41,16 +45,67 @@ def one_of_everything(access: Access) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True)
+class Furnished:
+    """A vault with one of everything, which the tests of a module have one after the other."""
+
+    vault: Vault
+    ids: dict[str, str]
+
+    @classmethod
+    def make(cls, name: str) -> Furnished:
+        vault = factories.make_vault(name)
+        return cls(vault, one_of_everything(factories.operator(vault)))
+
+    def lent(self) -> Vault:
+        """As it was made. Its configuration never has the version it had in an earlier test, where it was another."""
+        Vault.objects.filter(pk=self.vault.pk).update(config_version=next(_versions))
+        return Vault.objects.get(pk=self.vault.pk)
+
+
+_versions = count(1_000_000, 1_000)
+
+
+@pytest.fixture(scope="module")
+def furnished(common_ground: None) -> Furnished:
+    """The vault of tests that ask for ``own``."""
+    return Furnished.make("Furnished")
+
+
+@pytest.fixture(scope="module")
+def other_furnished(common_ground: None) -> Furnished:
+    """The other vault of tests that ask for ``foreign``."""
+    return Furnished.make("Furnished elsewhere")
+
+
 @pytest.fixture
-def own(access: Access) -> dict[str, str]:
+def vault(request: pytest.FixtureRequest, db: None) -> Vault:
+    """The vault most tests happen in: empty, but for tests that ask for ``own``."""
+    if "own" in request.fixturenames:
+        lent: Vault = request.getfixturevalue("furnished").lent()
+        return lent
+    return factories.make_vault("Home")
+
+
+@pytest.fixture
+def other_vault(request: pytest.FixtureRequest, db: None) -> Vault:
+    """A vault nobody of the first one may know of: empty, but for tests that ask for ``foreign``."""
+    if "foreign" in request.fixturenames:
+        lent: Vault = request.getfixturevalue("other_furnished").lent()
+        return lent
+    return factories.make_vault("Elsewhere")
+
+
+@pytest.fixture
+def own(furnished: Furnished, access: Access) -> dict[str, str]:
     """One of everything in the key's vault."""
-    return one_of_everything(access)
+    return dict(furnished.ids)
 
 
 @pytest.fixture
-def foreign(other_access: Access) -> dict[str, str]:
+def foreign(other_furnished: Furnished, other_access: Access) -> dict[str, str]:
     """One of everything in another vault."""
-    return one_of_everything(other_access)
+    return dict(other_furnished.ids)
 
 
 @pytest.fixture
