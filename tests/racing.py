@@ -10,7 +10,7 @@ from django.db import connection
 
 from memoryhub.lib.sealing import gate
 
-START_SECONDS = 30
+START_SECONDS = 120
 
 
 def together[T](calls: Iterable[Callable[[], T]]) -> list[T | Exception]:

@@ -99,7 +99,7 @@ def test_the_lines_for_a_shell_and_for_python_run(
     """curl, the library, the official one of the protocol, and the program that is started: copied and run."""
     monkeypatch.setenv("MEMORYHUB_KEY", make_key(access)[1])
     for command in lines("curl", live_server.url):
-        told = subprocess.run(["bash", "-ec", command], capture_output=True, text=True, timeout=60)
+        told = subprocess.run(["bash", "-ec", command], capture_output=True, text=True, timeout=300)
         assert "code" not in json.loads(told.stdout), told.stdout
     _, library = lines("python", live_server.url)
     exec(compile(library, "library", "exec"), {})
@@ -112,7 +112,7 @@ def test_the_lines_for_a_shell_and_for_python_run(
     arguments = [str(BASE_DIR) if word == "path/to/memoryhub" else word for word in started["args"]]
     asked = '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}\n'
     answered = subprocess.run(
-        [started["command"], *arguments], input=asked, env=environment, capture_output=True, text=True, timeout=120
+        [started["command"], *arguments], input=asked, env=environment, capture_output=True, text=True, timeout=300
     )
     assert len(json.loads(answered.stdout)["result"]["tools"]) == 7, answered.stderr
 

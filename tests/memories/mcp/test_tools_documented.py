@@ -48,7 +48,7 @@ def test_a_key_for_an_agent_and_the_line_for_a_client(
         address.replace("http://localhost:8000", live_server.url),
         json=TO_LIST,
         headers={name: value, "Accept": "application/json"},
-        timeout=30,
+        timeout=120,
     )
     listed = {tool["name"] for tool in answer.raise_for_status().json()["result"]["tools"]}
     assert {"search_memories", "read_memories", "write_memory", "update_memory", "archive_memory"} <= listed
@@ -68,6 +68,6 @@ def test_the_program_that_is_started(live_server: Any, secret: str):
             env={**os.environ, "MEMORYHUB_KEY": secret},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         assert len(json.loads(ended.stdout)["result"]["structuredContent"]["banks"]) == banks, ended.stderr

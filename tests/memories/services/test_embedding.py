@@ -177,7 +177,7 @@ def in_the_middle(remote: EmbeddingService, job: Job) -> Thread:
     remote.hold()
     worker = Thread(target=lambda: together([lambda: run_job(job.pk)]))
     worker.start()
-    assert remote.asked.acquire(timeout=30)
+    assert remote.asked.acquire(timeout=120)
     return worker
 
 

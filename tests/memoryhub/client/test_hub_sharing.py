@@ -117,7 +117,7 @@ def test_a_fork_has_connections_and_a_thread_of_its_own(live_server: Any, secret
     environment = {**os.environ, "MEMORYHUB_URL": live_server.url, "MEMORYHUB_KEY": secret}
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKING]
     outcome = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=60
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300
     )
     assert outcome.returncode == 0, outcome.stderr
     texts = ["Written by the child.", "Written by the parent again.", "Written by the parent."]

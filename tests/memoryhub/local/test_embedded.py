@@ -59,7 +59,7 @@ def test_who_started_it_waits_for_who_came_along(datadir: DataDir):
     guest.stdin.write("\n")
     guest.stdin.flush()
     assert guest.stdout.readline() == "1\n"
-    guest.communicate(timeout=30)
+    guest.communicate(timeout=120)
     leaving.join(30)
     assert not leaving.is_alive()
     assert not answers(datadir.database_url)

@@ -59,7 +59,7 @@ class Hub:
             "DJANGO_SETTINGS_MODULE": "latesettings",
         }
         command = [sys.executable, "-m", "django", "migrate", "--no-color", *words]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder, timeout=120)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, cwd=self.folder, timeout=600)
 
     def ask(self, question: str) -> list[tuple[object, ...]]:
         """Rows of the database."""

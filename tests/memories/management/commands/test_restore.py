@@ -41,7 +41,7 @@ def manage(folder: Path, *words: str) -> tuple[int, str]:
         text=True,
         cwd=BASE_DIR,
         env=clean | {"MEMORYHUB_DATA": str(folder)},
-        timeout=180,
+        timeout=600,
         input="",
         check=False,
     )

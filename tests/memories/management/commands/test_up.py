@@ -28,7 +28,7 @@ from memoryhub.local.store import discard
 from memoryhub.local.valkey import is_answering, start_valkey
 
 pytestmark = pytest.mark.slow
-SECONDS = 180
+SECONDS = 300
 
 
 class Hub:
@@ -83,7 +83,7 @@ class Hub:
         return self.process.wait(SECONDS)
 
     def survivors(self) -> list[psutil.Process]:
-        _, alive = psutil.wait_procs(self.family, timeout=15)
+        _, alive = psutil.wait_procs(self.family, timeout=60)
         return [each for each in alive if each.status() != psutil.STATUS_ZOMBIE]
 
     def get(self, path: str, key: str | None = None) -> Any:
