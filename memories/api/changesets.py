@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from typing import Annotated, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypedDict
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -50,19 +50,18 @@ class UndoWanted(StrictModel):
     memory_ids: Annotated[list[UUID], Field(min_length=1, max_length=AT_ONCE)] | None = None
 
 
-@with_config(
-    shown(
-        {
-            "action": "bulk_add_tags",
-            "state": "applied",
-            "reason": "The sprint is over.",
-            "actor_kind": "key",
-            "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
-            "count": 120,
-            "undoable_until": "2026-12-21T10:15:00Z",
-        }
-    )
-)
+_SHOWN: Mapping[str, Any] = {
+    "action": "bulk_add_tags",
+    "state": "applied",
+    "reason": "The sprint is over.",
+    "actor_kind": "key",
+    "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
+    "count": 120,
+    "undoable_until": "2026-12-21T10:15:00Z",
+}
+
+
+@with_config(shown(_SHOWN))
 class ChangesetOut(TypedDict):
     """What one action changed as one; ``state`` is applied, partial or undone."""
 
@@ -89,20 +88,7 @@ class ItemOut(TypedDict):
     refused: Annotated[str, Word(Refusal)] | None
 
 
-@with_config(
-    shown(
-        {
-            "action": "bulk_add_tags",
-            "state": "applied",
-            "reason": "The sprint is over.",
-            "actor_kind": "key",
-            "actor_id": "01990d5c-8f2e-7c4a-b1d6-2f6a4e9c0b19",
-            "count": 120,
-            "undoable_until": "2026-12-21T10:15:00Z",
-            "counts": {"standing": 120},
-        }
-    )
-)
+@with_config(shown({**_SHOWN, "counts": {"standing": 120}}))
 class ChangesetDetail(ChangesetOut):
     """The same with a page of its memories; ``counts`` says how many stand, were undone or refused, by code."""
 

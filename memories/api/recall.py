@@ -24,6 +24,7 @@ from memories.search import injection, reading, recall
 from memories.search.asof import TooMuchChanged
 from memories.search.recall import Hit
 from memories.search.relatives import Relatives, relatives
+from memories.search.shapes import MEMORY_SHOWN
 from memories.search.trace import Stage
 from memories.services.accesses import record_accesses
 from memoryhub.lib.answers import json_answer
@@ -45,31 +46,7 @@ class LegOut(TypedDict):
     contribution: float
 
 
-@with_config(
-    shown(
-        {
-            "content": "Alice prefers green tea.",
-            "type": "preference",
-            "bank": "Personal",
-            "status": "accepted",
-            "importance": 4,
-            "confidence": 3,
-            "entities": ["Alice"],
-            "tags": ["drinks"],
-            "namespace": ["default"],
-            "scope": "global",
-            "user_id": "alice",
-            "source_kind": "user_stated",
-            "trust": "stated",
-            "dedup": True,
-            "index_state": "ready",
-            "version": 7,
-            "access_count": 12,
-            "score": 0.83,
-            "scores": {"semantic": 0.71, "keyword": 4.2},
-        }
-    )
-)
+@with_config(shown({**MEMORY_SHOWN, "score": 0.83, "scores": {"semantic": 0.71, "keyword": 4.2}}))
 class HitOut(MemoryOut):
     """A memory with its score, each leg's own score, and how they add up when ``explain`` was asked."""
 

@@ -186,9 +186,12 @@ def import_out(found: VaultImport) -> ImportOut:
 
 
 @router.post("/exports", **told("Export the vault", KeyScope.EXPORT, also={MEDIA_TYPE: HEADER_SHOWN + LINE_SHOWN}))
-def export_vault(request: ApiRequest, body: ExportWanted) -> StreamingHttpResponse:
+def export_vault(
+    request: ApiRequest,
+    wanted: ExportWanted = ExportWanted(),  # noqa: B008
+) -> StreamingHttpResponse:
     """The whole vault as JSON lines, in plain text, streamed; audited. A header first, a checksum last."""
-    lines = exporting.export_vault(request.access, with_revisions=body.revisions)
+    lines = exporting.export_vault(request.access, with_revisions=wanted.revisions)
     return StreamingHttpResponse(lines, content_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, TypedDict
 from uuid import UUID
 
@@ -24,8 +25,14 @@ from memoryhub.lib.openapi.shapes import Unparsed, Word, shown
 from memoryhub.lib.problems import problem, status_of
 from memoryhub.lib.strict import StrictModel
 
+_SHOWN: Mapping[str, Any] = {
+    "outcome": "created",
+    "decided_by": "no_match",
+    "reason": "Nothing like it was there.",
+}
 
-@with_config(shown({"outcome": "created", "decided_by": "no_match", "reason": "Nothing like it was there."}))
+
+@with_config(shown(_SHOWN))
 class WrittenOut(TypedDict):
     """What became of a write and why; a duplicate carries the memory that is already there."""
 
@@ -40,17 +47,7 @@ class WrittenOut(TypedDict):
     reason: str
 
 
-@with_config(
-    shown(
-        {
-            "outcome": "created",
-            "decided_by": "no_match",
-            "reason": "Nothing like it was there.",
-            "index": 0,
-            "status": 201,
-        }
-    )
-)
+@with_config(shown({**_SHOWN, "index": 0, "status": 201}))
 class BatchWrittenOut(WrittenOut):
     """An item that was written."""
 
@@ -144,12 +141,18 @@ def relatives_of(access: Access, results: Sequence[WriteResult]) -> Mapping[UUID
 def drafts_of(items: Sequence[Any]) -> list[MemoryDraft | HubError]:
     """Each item as a draft, or the error that says what is wrong with it."""
     parsed: list[MemoryDraft | HubError] = []
-    for place, item in enumerate(items):
+    for item in items:
         try:
-            parsed.append(MemoryDraft.parse(item, pointer=f"/items/{place}"))
+            parsed.append(MemoryDraft.parse(item))
         except HubError as error:
             parsed.append(error)
     return parsed
+
+
+def _within(item: str, error: HubError) -> HubError:
+    """The error, its pointers from the top of the batch: what is wrong with an item is told from the item on."""
+    error.errors = tuple(replace(one, pointer=item + one.pointer.rstrip("/")) for one in error.errors)
+    return error
 
 
 def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResult | HubError]) -> BatchOut:
@@ -160,7 +163,8 @@ def batch_out(access: Access, request: HttpRequest, results: Sequence[WriteResul
     shown: list[BatchWrittenOut | BatchFailedOut] = []
     for place, result in enumerate(results):
         if isinstance(result, HubError):
-            told = problem(result, instance=f"{request.path}#/items/{place}", request_id=request_id_of(request))
+            item = f"/items/{place}"
+            told = problem(_within(item, result), instance=f"{request.path}#{item}", request_id=request_id_of(request))
             shown.append({"index": place, "status": status_of(result), "outcome": "failed", "problem": told})
         else:
             fate = written_out(result, kin.get(result.memory.pk, NONE))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
 
@@ -17,31 +17,30 @@ from memories.search.relatives import NONE, Relatives, relatives
 from memoryhub.lib.openapi.shapes import Word, shown
 from memoryhub.lib.sealing import opened
 
+#: A memory in the reference; what carries one, and more, says the rest.
+MEMORY_SHOWN: Mapping[str, Any] = {
+    "content": "Alice prefers green tea.",
+    "type": "preference",
+    "bank": "Personal",
+    "status": "accepted",
+    "importance": 4,
+    "confidence": 3,
+    "entities": ["Alice"],
+    "tags": ["drinks"],
+    "fact_key": "user.favourite_drink",
+    "namespace": ["default"],
+    "scope": "global",
+    "user_id": "alice",
+    "source_kind": "user_stated",
+    "trust": "stated",
+    "dedup": True,
+    "index_state": "ready",
+    "version": 7,
+    "access_count": 12,
+}
 
-@with_config(
-    shown(
-        {
-            "content": "Alice prefers green tea.",
-            "type": "preference",
-            "bank": "Personal",
-            "status": "accepted",
-            "importance": 4,
-            "confidence": 3,
-            "entities": ["Alice"],
-            "tags": ["drinks"],
-            "fact_key": "user.favourite_drink",
-            "namespace": ["default"],
-            "scope": "global",
-            "user_id": "alice",
-            "source_kind": "user_stated",
-            "trust": "stated",
-            "dedup": True,
-            "index_state": "ready",
-            "version": 7,
-            "access_count": 12,
-        }
-    )
-)
+
+@with_config(shown(MEMORY_SHOWN))
 class MemoryOut(TypedDict):
     """Every write field and what the hub adds; compact answers carry ``summary`` instead of ``content``."""
 

@@ -87,10 +87,11 @@ class ItemPage:
 def list_changesets(access: Access, limit: int = 100, cursor: str | None = None) -> ChangesetPage:
     """The vault's newest changesets; those that touched memories the caller may see. Needs memories:read.
 
-    Raises CursorInvalid, CursorMismatch.
+    An import that brought no memory is not among them: there is nothing to undo. Raises CursorInvalid, CursorMismatch.
     """
     access.require(KeyScope.MEMORIES_READ)
-    rows, query = _visible(access), query_text(access.vault_id, access.actor.id, "changesets")
+    rows = _visible(access).exclude(action="import_vault", count=0)
+    query = query_text(access.vault_id, access.actor.id, "changesets")
     if cursor:
         rows = rows.filter(id__lt=UUID(str(decode_cursor(cursor, query).position[0])))
     found = list(rows.order_by("-id")[: limit + 1])

@@ -14,10 +14,12 @@ from django.db.models import QuerySet
 
 from banks.access import Access, KeyScope, mandate_of, system_access
 from banks.services.audit import Audited, record_audit
+from banks.services.banks import UnknownBank, find_bank
 from memories.jobs import JobKind
 from memories.models import Changeset, ImportChunk, Job, Memory, VaultImport
 from memories.models.effective import effective_settings
 from memories.rules.exchange import LINE_BYTES_MAX, FileRefused, Header, id_in, parse_header
+from memories.rules.importers.kinds import NOT_LOOKED_INTO, ImportKind
 from memories.rules.imports import CHUNK_BYTES, CHUNK_LINES, RAW_FROM, Found, ImportOptions
 from memories.rules.vocabulary import ImportState
 from memories.services.changesets import open_changeset
@@ -83,6 +85,17 @@ def receiving_import(access: Access, import_id: str | UUID) -> VaultImport:
     """An import that takes more of its file. Needs import. Raises NotFound, ImportNotReady."""
     _require_import(access)
     return _unfinished(access, import_id, ImportState.RECEIVING)
+
+
+def known_bank(access: Access, found: VaultImport, name: str | None) -> None:
+    """That there is the bank an import is to go to; one begun for another was never an import. Raises UnknownBank."""
+    if not name:
+        return
+    try:
+        find_bank(access, name)
+    except UnknownBank:
+        found.delete()
+        raise
 
 
 def take_lines(access: Access, found: VaultImport, pieces: Iterable[bytes]) -> None:
@@ -209,9 +222,11 @@ def forget_imports(access: Access, memory_ids: Collection[UUID]) -> int:
 
 
 def fail_import(found: VaultImport, error: HubError) -> None:
-    """End an import and drop what was staged of it."""
+    """End an import and drop what was staged of it; what began as no export of a hub is not called one."""
+    if found.kind == ImportKind.MEMORYHUB and found.home is None:
+        found.kind = NOT_LOOKED_INTO
     found.state, found.error, found.finished_at = ImportState.FAILED.value, error.message[:300], now()
-    found.save(update_fields=["state", "error", "finished_at", "bytes", "lines", "chunks", "home"])
+    found.save(update_fields=["state", "error", "finished_at", "bytes", "lines", "chunks", "home", "kind"])
     ImportChunk.objects.filter(owner=found).delete()
     record_import(found)
 

@@ -13,12 +13,18 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from banks.access import Access
-from banks.services.banks import UnknownBank, find_bank
 from memories.models import ImportChunk, Job, VaultImport
 from memories.rules.exchange import FileRefused
 from memories.rules.importers.kinds import NOT_LOOKED_INTO, contradiction, kind_by_name
 from memories.rules.imports import CHUNK_BYTES, RAW_FROM, FileWish
-from memories.services.imports import LinesInterleaved, fail_import, held_at_once, receiving_import, stage_lines
+from memories.services.imports import (
+    LinesInterleaved,
+    fail_import,
+    held_at_once,
+    known_bank,
+    receiving_import,
+    stage_lines,
+)
 from memories.services.jobs import hold_job, report_progress
 from memories.services.sources import SourceFile, read_source
 from memoryhub.lib.bulk import insert_rows
@@ -34,16 +40,15 @@ def stage_file(access: Access, import_id: str | UUID, wish: FileWish, piece: byt
     too large.
     """
     found = receiving_import(access, import_id)
+    known_bank(access, found, wish.bank)
     try:
-        if wish.bank:
-            find_bank(access, wish.bank)
         head = piece[:_HEAD]
+        found.kind = str(wish.kind or kind_by_name(wish.name, head) or NOT_LOOKED_INTO)
         if why := contradiction(wish.kind, wish.name, head):
             raise FileRefused(why)
-        found.kind = str(wish.kind or kind_by_name(wish.name, head) or NOT_LOOKED_INTO)
         said = json.dumps(wish.model_dump(mode="json")).encode()
         _keep(access, found, piece, said)
-    except (FileRefused, UnknownBank) as refusal:
+    except FileRefused as refusal:
         fail_import(found, refusal)
         raise
     return found

@@ -8,13 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from banks.access import Access
-from banks.services.banks import UnknownBank, find_bank
 from memories.models import VaultImport
 from memories.rules.exchange import FileRefused, in_a_sentence
 from memories.rules.importers.kinds import ImportKind
 from memories.rules.importers.lines import Conversion, Placing
 from memories.rules.imports import CHUNK_LINES
-from memories.services.imports import fail_import, get_import, take_lines
+from memories.services.imports import fail_import, get_import, known_bank, take_lines
 from memories.services.sourcefiles import OpenedFile, SourceFile
 
 __all__ = ["SourceFile", "read_source", "source_digest", "stage_source"]
@@ -27,12 +26,11 @@ def stage_source(access: Access, import_id: str | UUID, source: SourceFile) -> V
     Raises NotFound, UnknownBank, ImportNotReady, and FileRefused in one sentence for a file that cannot be read.
     """
     found = get_import(access, import_id)
+    known_bank(access, found, source.bank)
     try:
-        if source.bank:
-            find_bank(access, source.bank)
         read_source(access, found, source)
-    except (FileRefused, UnknownBank) as refusal:
-        fail_import(get_import(access, import_id), refusal)
+    except FileRefused as refusal:
+        fail_import(found, refusal)
         raise
     return found
 
@@ -44,6 +42,7 @@ def read_source(access: Access, found: VaultImport, source: SourceFile, heard: H
     """
     with in_a_sentence(), closing(OpenedFile(access, source)) as opened:
         kind = source.kind or opened.recognised()
+        found.kind = kind.value  # told also of a file that is refused further on
         digest = opened.digest(kind)
         if kind == ImportKind.MEMORYHUB:
             take_lines(access, found, heard(opened.pieces()))
@@ -52,7 +51,7 @@ def read_source(access: Access, found: VaultImport, source: SourceFile, heard: H
             conversion = Conversion(kind, Placing(source.at, source.bank, source.namespace))
             take_lines(access, found, heard(_pieces(conversion.lines(opened.records(kind)))))
             mapping = conversion.mapping
-    found.kind, found.digest, found.mapping = kind.value, digest, mapping
+    found.digest, found.mapping = digest, mapping
     found.save(update_fields=["kind", "digest", "mapping"])
 
 

@@ -16,7 +16,7 @@ from banks.access import KeyScope
 from banks.services.banks import UnknownBank
 from memories.rules.exchange import FileRefused
 from memories.rules.importers.kinds import TITLES, ImportKind, title_of
-from memories.rules.imports import FileWish, ImportOptions
+from memories.rules.imports import FileWish, Found, ImportOptions
 from memories.rules.limits import LABEL_MAX
 from memories.rules.vocabulary import ImportState
 from memories.services.exporting import export_vault
@@ -46,6 +46,9 @@ STATES = {
     ImportState.DONE: State("Imported", "circle-check", "ok"),
     ImportState.FAILED: State("Not imported", "triangle-alert", "bad"),
 }
+#: What a check may find that a yes could make something of; links and turns are only read by it.
+IMPORTABLE = {Found.NEW.value, Found.CHANGED.value, Found.READ.value}
+NOTHING = State("Nothing to import", "circle-check", "ok")
 GOING = {ImportState.CHECKING, ImportState.IMPORTING}
 FATES = ("new", "same", "changed", "updated", "refused", "read", "left_out")
 
@@ -103,7 +106,8 @@ def upload(request: HubRequest) -> HttpResponse:
     try:
         answer: HttpResponse = _received(request)
     except HubError as error:
-        _give_up(receiving, error)
+        if not isinstance(error, UnknownBank):  # that one is gone already
+            _give_up(receiving, error)
         if not isinstance(error, FileRefused | UnknownBank):
             raise
         return _page(request, ExportForm(), _said_at(error, SourceForm(request.POST)))
@@ -156,9 +160,10 @@ def import_report(request: HubRequest, import_id: UUID) -> HttpResponse:
     made = found.state in {ImportState.IMPORTING, ImportState.DONE}
     context = {
         "found": found,
-        "state": STATES[ImportState(found.state)],
+        "state": _state_of(found),
         "is_going": found.state in GOING,
         "is_checked": found.state == ImportState.CHECKED,
+        "is_offered": found.state == ImportState.CHECKED and _has_something(found),
         "row": row_of_job(found.job, request.access.has(KeyScope.OPS_WRITE)) if found.job else None,
         "counts": _counted(found.made if made else found.found),
         "title": title_of(found.kind),
@@ -182,13 +187,21 @@ def apply(request: HubRequest, import_id: UUID) -> HttpResponse:
 
 def _page(request: HubRequest, form: ExportForm, source: SourceForm | None = None) -> HttpResponse:
     rows = [
-        {"found": one, "state": STATES[ImportState(one.state)], "title": title_of(one.kind)}
-        for one in list_imports(request.access)
+        {"found": one, "state": _state_of(one), "title": title_of(one.kind)} for one in list_imports(request.access)
     ]
     source = source or SourceForm()
     context = {"form": form, "source": source, "rows": rows, "vault": request.access.vault}
     wrong = form.errors or source.errors
     return answer_page(request, "memories/transfer.html", context, status=422 if wrong else 200)
+
+
+def _state_of(found: VaultImport) -> State:
+    checked = found.state == ImportState.CHECKED
+    return NOTHING if checked and not _has_something(found) else STATES[ImportState(found.state)]
+
+
+def _has_something(found: VaultImport) -> bool:
+    return any(IMPORTABLE & {fate for fate, count in counts.items() if count} for counts in found.found.values())
 
 
 def _place(found: VaultImport, line: dict[str, Any]) -> dict[str, Any]:

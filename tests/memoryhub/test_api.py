@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
+from pydantic import BaseModel, ValidationError
 
 from banks.access import ALL_SCOPES, Access, KeyScope
 from memoryhub import api as door
@@ -194,6 +195,17 @@ def test_an_unknown_parameter_is_named(api: ApiClient, own: dict[str, str]):
         assert (answer.status_code, answer.json()["errors"][0]["code"]) == (422, "extra_forbidden")
     assert api.send("GET", "/memories?limit=1&limit=2").status_code == 422
     assert api.send("GET", "/memories?memoryType=fact&type=skill").status_code == 422
+
+
+def test_what_needs_nothing_said_needs_no_body():
+    """Where `{}` would do, so does nothing at all; a change that names nothing is asked for what it changes."""
+    for operation in operations().values():
+        bodies = [model for model in operation.models if model.__ninja_param_source__ == "body"]
+        for field in (one for model in bodies for one in model.model_fields.values() if "POST" in operation.methods):
+            kind = field.annotation
+            if field.is_required() and isinstance(kind, type) and issubclass(kind, BaseModel):
+                with pytest.raises(ValidationError):
+                    kind.model_validate({})
 
 
 def test_answers_are_not_stored_by_anybody_on_the_way(api: ApiClient):

@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
 
 import hypothesis
+import pytest
 import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import transaction
@@ -51,6 +52,16 @@ IN_ANOTHER_STATE = frozenset({"restore_version", "reopen_pair", "apply_plan", "a
 BORDERS, VALID, WRONG = 150, 45, 18
 #: So many of each operation at least.
 LEAST = 50
+#: Groups of routes that are tried out together → how many requests at least; somewhat fewer than are made up today.
+SHARES: Mapping[tuple[str, ...], int] = {
+    ("memories",): 1_050,
+    ("recall", "lifecycle"): 1_200,
+    ("review", "relations", "clean-up", "summaries"): 1_850,
+    ("sessions", "tiers", "events", "export and import"): 3_150,
+    ("banks", "agents", "keys", "settings", "operations", "erasure"): 2_850,
+}
+#: So many in all.
+PROMISED = 10_000
 
 SCHEMA = schemathesis.openapi.from_dict(described.document())
 QUIET = hypothesis.settings(
@@ -90,8 +101,16 @@ class Ground:
         for mode, most in ((GenerationMode.POSITIVE, VALID), (GenerationMode.NEGATIVE, WRONG)):
             self._send_at_random(name, mode, most)
 
-    def check_how_much_was_tried(self) -> None:
-        """Enough of each operation, and of each some that went well."""
+    def try_out_all(self, tags: tuple[str, ...], subtests: pytest.Subtests) -> None:
+        """Every operation of one share, and then that the share was kept."""
+        for name in operations_of(*tags):
+            with subtests.test(name):
+                self.try_out(name)
+        self.check_how_much_was_tried(SHARES[tags])
+
+    def check_how_much_was_tried(self, share: int) -> None:
+        """Enough in all, enough of each operation, and of each some that went well."""
+        assert self.sent.total() >= share, f"{self.sent.total()} requests were made up where {share} are promised"
         few = {name: count for name, count in self.sent.items() if count < LEAST}
         never_fine = [name for name in self.sent if not self.fine[name] and name not in IN_ANOTHER_STATE]
         assert (few, never_fine) == ({}, []), f"too few requests {few}, none went well {never_fine}"

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.promises.fuzzing import Ground, operations_of
+from tests.promises.fuzzing import Ground
 
 pytestmark = pytest.mark.slow
 
 
 def test_answers_are_as_described(ground: Ground, subtests: pytest.Subtests):
-    for name in operations_of("memories"):
-        with subtests.test(name):
-            ground.try_out(name)
-    ground.check_how_much_was_tried()
+    ground.try_out_all(("memories",), subtests)

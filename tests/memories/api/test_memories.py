@@ -138,6 +138,8 @@ def test_a_batch_reports_each_item_by_itself(api: ApiClient):
         "/items/1/content",
         "/items/1/importance",
     }
+    pointers = [one["problem"]["errors"][0]["pointer"] for one in results if one["outcome"] == "failed"]
+    assert pointers[1:] == ["/items/3", "/items/5/bank", "/items/6/surprise"]
     assert results[4]["duplicate_of"] == results[0]["memory"]["id"]
     assert set(results[0]["memory"]) >= WRITE_FIELDS | READ_FIELDS
     assert api.send("GET", "/memories").json()["total"] == 2

@@ -12,6 +12,7 @@ import pytest
 from banks.access import Access, KeyScope
 from banks.models import AuditEntry
 from memories.models import Job, Memory
+from memories.services.exporting import export_vault
 from memories.services.running import run_job
 from tests.conftest import ApiClient
 from tests.factories import make_key, remember
@@ -135,3 +136,29 @@ def test_what_cannot_be_taken_is_said_at_once(api: ApiClient, body: dict[str, An
     answer = api.send("POST", "/imports", body)
     assert answer.status_code == 422 and code in answer.content.decode()
     assert not Job.objects.filter(kind="import_vault").exists()
+
+
+def test_a_bank_nobody_has_begins_no_import(api: ApiClient):
+    """It would stand in the list for ever, as an import that was never one."""
+    assert api.send("POST", "/imports", {"kind": "mem0", "text": "[]", "bank": "Moon"}).status_code == 422
+    assert api.send("GET", "/imports").json()["items"] == []
+
+
+def test_what_was_refused_is_not_called_an_export(api: ApiClient):
+    api.send("POST", "/imports", {"text": "hello"})
+    api.send("POST", "/imports", {"kind": "mem0", "text": "hello"})
+    assert [one["kind"] for one in api.send("GET", "/imports").json()["items"]] == ["mem0", "auto"]
+
+
+def test_an_import_of_nothing_leaves_no_changeset(api: ApiClient, access: Access):
+    lines = b"".join(export_vault(access)).decode()
+    done = api.send("POST", "/imports", {"text": lines, "dry_run": False}).json()
+    run_imports()
+    assert api.send("GET", f"/imports/{done['id']}").json()["state"] == "done"
+    assert api.send("GET", "/changesets").json()["items"] == []
+
+
+def test_an_export_needs_no_body(api: ApiClient):
+    """All that can be said of it is left out as a rule."""
+    answer = api.generic("POST", "/api/v1/exports")
+    assert (answer.status_code, b"".join(answer).splitlines()[0][:16]) == (200, b'{"kind":"header"')

@@ -157,5 +157,23 @@ def test_a_file_of_another_program_is_held_only_so_far(browser: Client, access: 
     assert b"Select a valid choice" in browser.post("/transfer/import/", kind).content
     unknown = {"file": file_of(b"[]"), "kind": "mem0", "bank": "Nowhere"}
     assert "General" in browser.post("/transfer/import/", unknown).content.decode().split('id="id_bank_error"')[1]
-    assert set(VaultImport.objects.values_list("state", flat=True)) == {"failed"}
+    ended = VaultImport.objects.values_list("state", "kind")  # for the unknown bank none was begun
+    assert list(ended) == [("failed", "auto")] * 2
+    assert 'data-label="From">An export' not in browser.get("/transfer/").content.decode()
     assert not ImportChunk.objects.exists()
+
+
+def test_nothing_to_import_is_not_offered(browser: Client, access: Access):
+    """All of it is here, or was not taken: the report says so, and so does the list."""
+    rows = [{"id": "m1", "memory": "Mara likes tea"}]
+    for wish in ("new", "again"):
+        sent = browser.post("/transfer/import/", {"file": file_of(json.dumps(rows).encode()), "kind": "mem0"})
+        run_imports()
+        page = browser.get(sent["Location"]).content.decode()
+        assert ("/apply/" in page, "Nothing of this file" in page) == (wish == "new", wish == "again")
+        browser.post(f"{sent['Location']}apply/", {})
+        run_imports()
+    empty = browser.post("/transfer/import/", {"file": file_of(b"[{}]"), "kind": "mem0"})
+    run_imports()
+    assert "/apply/" not in browser.get(empty["Location"]).content.decode()
+    assert "Nothing to import" in browser.get("/transfer/").content.decode()
