@@ -53,16 +53,25 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return min(os.cpu_count() or 1, WORKERS_MAX) if whole else 0
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests on a common ground come last in their modules: for the others the database is still empty."""
-    on_ground: dict[object, list[pytest.Item]] = {}
-    others: dict[object, list[pytest.Item]] = {}
+    """Files that take long begin first, so that no process is left with one of them when the others are through.
+
+    Within a file tests on a common ground come last: for those before them the database is still empty.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
     for item in items:
-        among = on_ground if "common_ground" in getattr(item, "fixturenames", ()) else others
-        among.setdefault(item.path, []).append(item)
-    paths = dict.fromkeys(item.path for item in items)
-    items[:] = [item for path in paths for among in (others, on_ground) for item in among.get(path, ())]
+        files.setdefault(item.path, []).append(item)
+    in_turn = sorted(files.values(), key=lambda tests: sum(map(_weight, tests)), reverse=True)
+    items[:] = [item for tests in in_turn for item in sorted(tests, key=_is_on_ground)]
+
+
+def _weight(item: pytest.Item) -> int:
+    return 100 if item.get_closest_marker("slow") else 20 if item.get_closest_marker("browser") else 1
+
+
+def _is_on_ground(item: pytest.Item) -> bool:
+    return "common_ground" in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.commands.migrate import Command as Migrate
 
 from banks.services.sealguard import guard_sealed_tables
+from memories.management.migrationstate import options_in_place
 from memories.services.ledger import AppliedMigration, record_migrations
 
 
@@ -17,7 +18,8 @@ class Command(Migrate):
     def handle(self, *args: Any, **options: Any) -> None:
         self.applied: list[AppliedMigration] = []
         try:
-            super().handle(*args, **options)
+            with options_in_place():
+                super().handle(*args, **options)
             guard_sealed_tables()
         finally:
             # Also when a later step failed: those before it are there to stay, each in a transaction of its own.
