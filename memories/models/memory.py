@@ -73,6 +73,9 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
 class Memory(models.Model):
     """Content is sealed; labels, ids and times are clear so that they can be filtered (ENC-02)."""
 
+    #: False where it is known that no memory names this one as its successor.
+    may_replace = True
+
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     vault: models.ForeignKey[Any, Any] = models.ForeignKey(
         Vault, models.CASCADE, related_name="memories", db_constraint=False, db_index=False

@@ -15,6 +15,8 @@ from memories.search.windows import Floats
 
 #: Up to so many terms are looked up one by one.
 LOOKED_UP_MAX = 12
+#: Fewer are looked up as if they were so many, or the next multiple.
+_STEP = 4
 _HEADER = 20
 _OFTEN = np.dtype([("size", ">i4"), ("value", ">i2")])
 
@@ -25,7 +27,9 @@ def counting(terms: Sequence[int]) -> tuple[str, dict[str, Any]]:
         return "NULL::bytea[], NULL::bytea", {}
     if len(terms) > LOOKED_UP_MAX:
         return f"array_agg(array_send(i.terms)), string_agg(substr(array_send(i.tfs), {_HEADER + 1}), '')", {}
-    named = {f"term_{n}": term for n, term in enumerate(terms)}
+    # A statement for each few numbers of terms and not for every number: each is planned some seven times at first.
+    padded = [*terms, *[terms[-1]] * (_padded(len(terms)) - len(terms))]
+    named = {f"term_{n}": term for n, term in enumerate(padded)}
     cells = ", ".join(_CELL.replace("<term>", f"%({name})s::int8") for name in named)
     return f"NULL::bytea[], string_agg(array_send(ARRAY[{cells}]::int2[]), '')", named
 
@@ -40,10 +44,14 @@ def read_counts(count: int, words: Sequence[bytes | None] | None, times: bytes |
     if times is None:
         return np.zeros((count, len(terms)))
     if words is None:
-        cells = np.dtype([("header", f"V{_HEADER}"), ("cells", _OFTEN, len(terms))])
-        return np.frombuffer(times, cells)["cells"]["value"].astype(np.float64)
+        cells = np.dtype([("header", f"V{_HEADER}"), ("cells", _OFTEN, _padded(len(terms)))])
+        return np.frombuffer(times, cells)["cells"]["value"][:, : len(terms)].astype(np.float64)
     often = np.frombuffer(times, _OFTEN)["value"]
     return _picked([part[_HEADER:] if part else b"" for part in words], often, np.array(terms, np.int64))
+
+
+def _padded(count: int) -> int:
+    return -(-count // _STEP) * _STEP
 
 
 def _picked(words: Sequence[bytes], often: Any, terms: Any) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -142,8 +143,10 @@ def read_postings(access: Access, terms: Sequence[int]) -> Packed:
 
 
 def _score(access: Access, terms: Sequence[int]) -> _Scored:
-    packed = _packed(access, terms)
-    tail, documents, length = _tail(access, terms)
+    columns, named = counting(terms)
+    named |= {"vault": access.vault_id, "terms": list(terms), "affordable": POSTINGS_MAX}
+    ((documents, length, *columns_of_both),) = fetch(_KNOWN.replace("<counting>", columns), named)
+    tail, packed = _tail(terms, columns_of_both[:4]), _packed(terms, columns_of_both[4:])
     holding = packed.holding + np.count_nonzero(tail.counts, axis=0)
     idf = np.log1p((np.maximum(documents, holding) - holding + 0.5) / (holding + 0.5))
     mean_length = max(length / max(documents, 1), 1e-9)
@@ -168,15 +171,14 @@ def _parts(packed: _Packed, idf: Scores, base: float, norm: float) -> Scores:
     return parts
 
 
-def _packed(access: Access, terms: Sequence[int]) -> _Packed:
-    """The postings of the rarest terms, as many as are affordable; nothing is asked for a vault too small for any."""
-    named = {"vault": access.vault_id, "terms": list(terms), "affordable": POSTINGS_MAX}
-    rows = fetch(_POSTINGS, named) if access.vault.next_doc_no >= CHUNK else []
+def _packed(terms: Sequence[int], columns: Sequence[Any]) -> _Packed:
+    """The postings of the rarest terms, as many as are affordable: term, chunk, documents that hold it, body."""
     place_of = {term: place for place, term in enumerate(terms)}
+    parts = list(zip(*columns, strict=True)) if columns[0] is not None else []
     holding = np.zeros(len(terms))
-    for term, _, count, _ in rows:
+    for term, _, count, _ in parts:
         holding[place_of[term]] = count
-    read = [(place_of[term], chunk, body) for term, chunk, _, body in rows if body is not None]
+    read = [(place_of[term], chunk, body) for term, chunk, _, body in parts if body is not None]
     read.sort(key=lambda part: part[:2])
     postings, sizes = unpack_all([body for *_, body in read])
     documents = np.repeat(np.array([chunk * CHUNK for _, chunk, _ in read], np.int64), sizes)
@@ -191,33 +193,20 @@ def _packed(access: Access, terms: Sequence[int]) -> _Packed:
     )
 
 
-_POSTINGS = """
-    SELECT term, chunk, holding, CASE WHEN before < %(affordable)s THEN body END FROM (
-        SELECT *, sum(size) OVER (ORDER BY holding, term, chunk DESC) - size AS before FROM (
-            SELECT term, chunk, body, octet_length(body) / 5 AS size,
-                   sum(octet_length(body) / 5) OVER (PARTITION BY term) AS holding
-            FROM memories_posting WHERE vault_id = %(vault)s AND term = ANY(%(terms)s::int8[])
-        ) AS there
-    ) AS rarest_first
-"""
-
-
-def _tail(access: Access, terms: Sequence[int]) -> tuple[_Tail, int, int]:
-    """What is not packed yet and holds a term; and how many documents there are in all, how long they are together."""
-    columns, named = counting(terms)
-    statement = _TAIL.replace("<counting>", columns)
-    (row,) = fetch(statement, {"vault": access.vault_id, "terms": list(terms), **named})
-    documents, length, numbers, lengths, words, times = row
-    tail = _Tail(
+def _tail(terms: Sequence[int], columns: Sequence[Any]) -> _Tail:
+    """What is not packed yet and holds a term."""
+    numbers, lengths, words, times = columns
+    return _Tail(
         documents=np.array(numbers or [], np.int64),
         lengths=np.array(lengths or [], np.float64),
         counts=read_counts(len(numbers or []), words, times, terms),
     )
-    return tail, documents, length
 
 
-_TAIL = """
-    SELECT corpus.*, tail.* FROM (
+# How many documents there are and how long they are together, the tail, the postings: asked at once, so that no
+# document is missed or met twice that is packed at this moment.
+_KNOWN = """
+    SELECT corpus.*, tail.*, packed.* FROM (
         SELECT sum(documents)::int8, sum(length)::int8 FROM (
             SELECT count(*) AS documents, coalesce(sum(doc_len), 0) AS length FROM memories_memoryindex
             WHERE vault_id = %(vault)s AND NOT is_compacted
@@ -228,7 +217,16 @@ _TAIL = """
     ) AS corpus, (
         SELECT array_agg(i.doc_no), array_agg(i.doc_len), <counting> FROM memories_memoryindex i
         WHERE i.vault_id = %(vault)s AND NOT i.is_compacted AND i.terms && %(terms)s::int8[]
-    ) AS tail
+    ) AS tail, (
+        SELECT array_agg(term), array_agg(chunk), array_agg(holding),
+               array_agg(CASE WHEN before < %(affordable)s THEN body END) FROM (
+            SELECT *, sum(size) OVER (ORDER BY holding, term, chunk DESC) - size AS before FROM (
+                SELECT term, chunk, body, octet_length(body) / 5 AS size,
+                       sum(octet_length(body) / 5) OVER (PARTITION BY term) AS holding
+                FROM memories_posting WHERE vault_id = %(vault)s AND term = ANY(%(terms)s::int8[])
+            ) AS there
+        ) AS rarest_first
+    ) AS packed
 """
 
 

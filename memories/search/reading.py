@@ -64,8 +64,8 @@ def memories_by_id(access: Access, ids: Sequence[UUID]) -> dict[UUID, Memory]:
     for row in rows:
         memory = _from_row(Memory, row[:width])
         if memory.bank_id not in banks:
-            banks[memory.bank_id] = _from_row(Bank, row[width:])
-        memory.bank = banks[memory.bank_id]
+            banks[memory.bank_id] = _from_row(Bank, row[width:-1])
+        memory.bank, memory.may_replace = banks[memory.bank_id], row[-1]
         memories[memory.pk] = memory
     return memories
 
@@ -92,7 +92,9 @@ def _columns(model: type[Model], alias: str) -> str:
 
 
 _BY_ID = f"""
-SELECT {_columns(Memory, "m")}, {_columns(Bank, "b")} FROM memories_memory m JOIN banks_bank b ON b.id = m.bank_id
+SELECT {_columns(Memory, "m")}, {_columns(Bank, "b")},
+       EXISTS (SELECT FROM memories_memory o WHERE o.vault_id = m.vault_id AND o.superseded_by_id = m.id)
+  FROM memories_memory m JOIN banks_bank b ON b.id = m.bank_id
  WHERE m.vault_id = %s AND m.id = ANY(%s::uuid[])
 """
 

@@ -27,10 +27,10 @@ NONE = Relatives()
 def relatives(access: Access, memories: Iterable[Memory], at: dt.datetime | None = None) -> Mapping[UUID, Relatives]:
     """Memory id → its relatives, or those it had ``at`` a moment that the memories are shown as of.
 
-    One query, and a second one where any of them has relatives; most have none.
+    At most two queries; none where it was seen with the memories that they have no relatives, as most have not.
     """
     rows = list(memories)
-    replaced = _replaced(access, [row.pk for row in rows], at)
+    replaced = _replaced(access, [row.pk for row in rows if row.may_replace], at)
     named = {row.superseded_by_id for row in rows if row.superseded_by_id is not None}
     seen = visible_ids(access, named.union((older for _, older in replaced), *(row.summarized_from for row in rows)))
     latest = {newer: older for newer, older in replaced if older in seen}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.db.models import F
 
 from banks.access import Access
@@ -12,7 +13,7 @@ from memories.index.spaces import active_space
 from memories.models import Embedding, Memory, VaultSpace
 from memories.rules.filters import MemoryFilter
 from memories.search import meaning
-from memories.search.candidates import allowed
+from memories.search.candidates import allowed, run
 from memories.search.filtering import matching
 from memories.search.meaning import Nearest, semantic_leg
 from memoryhub.lib.bulk import insert_rows
@@ -147,3 +148,18 @@ def test_another_vaults_vectors_are_never_compared(access, other_access):
     (vector,) = space.embedder.embed(["the same words"])
     assert list(ask(access, vector)) == [mine.pk]
     assert list(ask(other_access, vector)) == [theirs.pk]
+
+
+def test_a_few_are_compared_by_one_process(access):
+    """Starting others for them takes nearly twice the processor time of comparing them."""
+    remember(access, "The harbour is full of fishing boats.")
+    space, rows = active_space(access.vault_id), allowed(matching(access, MemoryFilter()))
+    assert space is not None
+    assert rows is not None
+    named = meaning._named(access, Nearest(space.space_id, embed("boats").tolist(), 0.0, 10))
+    with connection.cursor() as cursor:
+        # From here on everything that may be shared out is.
+        cursor.execute("SET LOCAL debug_parallel_query = on")
+    plain = "EXPLAIN SELECT id FROM memories_memory WHERE <passes>"
+    plans = [str(run(text, rows, named)) for text in (plain, f"EXPLAIN {meaning._FILTER_FIRST}")]
+    assert ["Gather" in plan for plan in plans] == [True, False]

@@ -8,7 +8,7 @@ from banks.services.agents import create_agent
 from banks.services.drafts import AgentDraft
 from memories.models import Memory
 from memories.rules.drafts import MemoryChanges
-from memories.search.reading import get_memory, get_revision, list_revisions
+from memories.search.reading import get_memory, get_revision, list_revisions, memories_by_id
 from memories.search.relatives import NONE, Relatives, relatives
 from memories.services.editing import restore_version, update_memory
 from memories.services.lifecycle import archive_memory
@@ -39,6 +39,16 @@ def test_a_chain_is_named_both_ways(access):
         source.pk: Relatives(summarized_from=(first.pk,)),
     }
     assert relatives(access, []) == {}
+
+
+def test_a_search_sees_who_replaced_nothing(access):
+    """What was seen with the memories is not asked for once more, and is right about those that did."""
+    first = remember(access, "one")
+    second = write(access, "two", supersedes=str(first.pk)).memory
+    plain = remember(access, "three")
+    found = memories_by_id(access, [first.pk, second.pk, plain.pk])
+    assert {key: row.may_replace for key, row in found.items()} == {first.pk: False, second.pk: True, plain.pk: False}
+    assert relatives(access, found.values())[second.pk] == Relatives(supersedes=first.pk)
 
 
 def test_whom_one_may_know_of_is_not_asked_where_nothing_is_named(access, django_assert_num_queries):
