@@ -37,7 +37,7 @@ def test_a_database_that_goes_away_is_a_503_and_comes_back_by_itself(folders: tu
         key = {"Authorization": f"Bearer {hub.bootstrap()['api_key']}"}
 
         def write(content: str) -> httpx2.Response:
-            return httpx2.post(f"{hub.url}/api/v1/memories", json={"content": content}, headers=key, timeout=20)
+            return httpx2.post(f"{hub.url}/api/v1/memories", json={"content": content}, headers=key, timeout=60)
 
         assert write("Before.").status_code == 201
         database.stop()
@@ -45,22 +45,22 @@ def test_a_database_that_goes_away_is_a_503_and_comes_back_by_itself(folders: tu
         away = write("Meanwhile.")
         assert (away.status_code, away.json()["code"]) == (503, "database_away")
         assert int(away.headers["Retry-After"]) > 0
-        assert time.monotonic() - started < 15
-        assert httpx2.get(f"{hub.url}/health/live", timeout=5).status_code == 200
-        assert httpx2.get(f"{hub.url}/health/ready", timeout=20).status_code == 503
-        page = httpx2.get(f"{hub.url}/memories/", headers={"Cookie": f"memoryhub_session={'a' * 32}"}, timeout=20)
+        assert time.monotonic() - started < 45
+        assert httpx2.get(f"{hub.url}/health/live", timeout=20).status_code == 200
+        assert httpx2.get(f"{hub.url}/health/ready", timeout=60).status_code == 503
+        page = httpx2.get(f"{hub.url}/memories/", headers={"Cookie": f"memoryhub_session={'a' * 32}"}, timeout=60)
         assert (page.status_code, page.headers["Content-Type"][:9]) == (503, "text/html")
         database = start_postgres(own)
-        _wait_until(lambda: httpx2.get(f"{hub.url}/health/ready", timeout=20).status_code == 200)
+        _wait_until(lambda: httpx2.get(f"{hub.url}/health/ready", timeout=60).status_code == 200)
         assert write("After.").status_code == 201
-        listed = httpx2.get(f"{hub.url}/api/v1/memories", headers=key, timeout=20).json()
+        listed = httpx2.get(f"{hub.url}/api/v1/memories", headers=key, timeout=60).json()
         assert [item["content"] for item in listed["items"]] == ["After.", "Before."]
     finally:
         hub.stop()
         database.stop()
 
 
-def _wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
+def _wait_until(condition: Callable[[], bool], seconds: float = 300) -> None:
     pause, deadline = threading.Event(), time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline

@@ -347,8 +347,8 @@ def test_only_so_many_wait_and_the_rest_are_answered_at_once():
         taken += 1
     try:
         began = time.monotonic()
-        assert await_events(access, EventQuery(after=since), 10).items == []
-        assert time.monotonic() - began < 2
+        assert await_events(access, EventQuery(after=since), 60).items == []
+        assert time.monotonic() - began < 30
     finally:
         for _ in range(taken):
             places.release()

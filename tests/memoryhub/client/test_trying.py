@@ -81,7 +81,7 @@ def test_an_answer_that_drips_is_over_in_time(wire: Wires, speak: Any):
         began = time.monotonic()
         with pytest.raises(HubTimeout) as late:
             use()
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 8  # dripping to the end would take ten
         assert late.value.arrived and server.url in str(late.value)
 
 

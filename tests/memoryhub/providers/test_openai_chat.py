@@ -172,7 +172,7 @@ def test_faults_that_may_pass(service, hasty_chat, behaviour):
     with pytest.raises(ProviderError) as caught:
         hasty_chat.structured(ASKED, Decision, ChatLimits())
     assert not caught.value.permanent
-    assert time.monotonic() - started < 10  # dripping to the end would take minutes
+    assert time.monotonic() - started < 30  # dripping to the end would take minutes
 
 
 @pytest.mark.parametrize("behaviour", LASTING.values(), ids=LASTING.keys())

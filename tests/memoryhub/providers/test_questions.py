@@ -44,7 +44,7 @@ def test_three_failures_and_then_no_waiting(service, behaviour):
     for _ in range(3):
         with pytest.raises(ProviderError):
             ask()
-    assert time.monotonic() - started < 10  # dripping to the end would take minutes
+    assert time.monotonic() - started < 30  # dripping to the end would take minutes
     for _ in range(10):
         with pytest.raises(ProviderError, match="repeatedly"):
             ask()
