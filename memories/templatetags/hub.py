@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
+from memories.rules.plotscales import milliseconds
 from memoryhub.lib.clock import now
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from banks.models import Bank
 
 register = template.Library()
+register.filter("took", milliseconds)
 
 HUES = 15
 # With this seed the banks a vault starts with all get a colour of their own, none of them near that of errors.
@@ -54,11 +56,11 @@ def when(moment: dt.datetime | None) -> SafeString | str:
 
 
 def spoken(moment: dt.datetime, today: dt.datetime) -> str:
-    """``3 h ago``, ``in 2 d``, ``12 Mar``, ``12 Mar 2024``."""
+    """``3 h ago``, ``in a moment``, ``in 2 d``, ``12 Mar``, ``12 Mar 2024``."""
     seconds = (today - moment).total_seconds()
     away = abs(seconds)
     if away < 45:
-        return "just now"
+        return "just now" if seconds > -5 else "in a moment"
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if away >= size or unit == "min":
             amount = f"{max(1, round(away / size))} {unit}"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from banks.access import Access
     from banks.models import AuditEntry
+    from memories.models import Memory
     from memories.web.requests import HubRequest
 
 PAGE = 50
@@ -180,8 +181,13 @@ def activity_lines(access: Access, found: list[AuditLine]) -> list[ActivityLine]
     who = names_of(access, {(entry.actor_kind, entry.actor_id) for entry in entries})
     ids = [entry.target_id for entry in entries if entry.target_kind == "memory" and entry.target_id]
     shown, _ = read_memories(access, ids) if ids else ([], [])
-    texts = {memory.pk: f"“{Truncator(text).chars(TEXT_SHOWN)}”" for memory in shown if (text := opened(memory))}
-    return _runs([_line(one, who((one.entry.actor_kind, one.entry.actor_id)), texts) for one in found])
+    named = {memory.pk: _named(memory) for memory in shown}
+    return _runs([_line(one, who((one.entry.actor_kind, one.entry.actor_id)), named) for one in found])
+
+
+def _named(memory: Memory) -> str:
+    text = opened(memory)
+    return f"“{Truncator(text).chars(TEXT_SHOWN)}”" if text else f"memory {short_id(memory.pk)}"
 
 
 def _said(line: ActivityLine) -> tuple[str, ...]:
@@ -200,15 +206,16 @@ def _runs(lines: list[ActivityLine]) -> list[ActivityLine]:
     return found
 
 
-def _line(line: AuditLine, who: str, texts: Mapping[UUID, str]) -> ActivityLine:
+def _line(line: AuditLine, who: str, memories: Mapping[UUID, str]) -> ActivityLine:
     entry = line.entry
     verb, icon = SAID.get(entry.action, (spoken(entry.action).lower(), "history"))
     kind, target = entry.target_kind, entry.target_id
-    named = texts.get(target, f"memory {short_id(target)}") if kind == "memory" and target else None
+    named = memories.get(target, f"memory {short_id(target)}") if kind == "memory" and target else None
     thing, url, times = named or THING.get(kind, f"a {spoken(kind).lower()}"), "", line.count
     if kind == "job":
         thing = ABOUT.get(entry.action, thing)
-    if kind in PAGES and target is not None and entry.action != "erase_memory":
+    # A memory that was erased since has no page any more.
+    if kind in PAGES and target is not None and (kind != "memory" or target in memories):
         url = reverse(PAGES[kind], args=[target])
     if kind == "memory" and line.count > 1:
         thing, url, times = f"{line.count:,} memories", _together(entry), 1

@@ -17,7 +17,7 @@ from memories.search.dreams import DiaryEntry, DreamLine, get_dream, list_dreams
 from memories.services.dreams import deep_dream
 from memories.web.consolidating import consolidation_tabs
 from memories.web.jobwords import row_of_job
-from memories.web.namespaces import asked_namespace
+from memories.web.namespaces import asked_namespace, in_namespace
 from memories.web.rows import State
 from memories.web.worddiff import Piece, word_diff
 from memoryhub.lib.pages import SeeOther, answer_page, say
@@ -117,9 +117,20 @@ def dream(request: HubRequest, dream_id: UUID) -> HttpResponse:
         "is_going": _is_going(entry),
         "advice": ADVICE.get(entry.dream.reason, ""),
         "groups": _groups(entry.changes),
+        "core": _core_urls(entry.dream),
         "here": request.path,
     }
     return answer_page(request, "memories/dream.html", context, part="dream")
+
+
+def _core_urls(one: DreamLine) -> dict[str, str]:
+    """The versions of the core document before and after it, where there are any."""
+    numbers = {"before": one.version_before, "after": one.version_after}
+    return {
+        name: str(in_namespace(reverse("core_version", args=[number]), one.namespace))
+        for name, number in numbers.items()
+        if number
+    }
 
 
 def _is_going(entry: DiaryEntry) -> bool:

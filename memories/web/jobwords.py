@@ -15,7 +15,7 @@ from memories.web.forms import spoken
 from memories.web.rows import State
 from memoryhub.lib.clock import now
 from memoryhub.lib.errors import NotFound
-from memoryhub.lib.ids import parse_id, short_id
+from memoryhub.lib.ids import parse_id
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -73,15 +73,15 @@ NAMES = {
 _HOUR, _MINUTE = 3_600, 60
 
 
-#: What a job's ids lead to: the words for it, and its page.
+#: What a job's ids lead to: the word for it, its page, and what is to be seen there.
 LEADS_TO = {
-    "changeset": ("Changeset", "changeset"),
-    "changeset_id": ("Changeset", "changeset"),
-    "plan_id": ("Clean-up plan", "plan"),
-    "import_id": ("Import", "import_report"),
-    "session": ("Session", "session"),
-    "dream": ("Dream", "dream"),
-    "erasure": ("Receipt", "erasure"),
+    "changeset": ("Changeset", "changeset", "What it changed, and undo"),
+    "changeset_id": ("Changeset", "changeset", "What it changed, and undo"),
+    "plan_id": ("Clean-up plan", "plan", "What was planned"),
+    "import_id": ("Import", "import_report", "What became of the file"),
+    "session": ("Session", "session", "The conversation"),
+    "dream": ("Dream", "dream", "What it read, and what it did"),
+    "erasure": ("Receipt", "erasure", "What was erased, in counts"),
 }
 _COUNTED = {"memory_ids": "Memories", "clusters": "Clusters", "count": "Memories"}
 #: With whose permission it acts, and how soon: no news for a person.
@@ -105,8 +105,8 @@ def about_of(job: Job) -> list[About]:
             continue
         identifier = _identifier(value)
         if name in LEADS_TO and identifier:
-            label, page = LEADS_TO[name]
-            found.append(About(label, short_id(identifier), reverse(page, args=[identifier])))
+            label, page, told = LEADS_TO[name]
+            found.append(About(label, told, reverse(page, args=[identifier])))
         elif name in _COUNTED:
             found.append(About(_COUNTED[name], intcomma(len(value) if isinstance(value, list) else value)))
         elif name == "migration":

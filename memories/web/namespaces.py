@@ -22,7 +22,7 @@ class InNamespace:
 
     def at(self, path: str) -> Address:
         """An address of another page about the same namespace."""
-        return _of(path, self.namespace)
+        return in_namespace(path, self.namespace)
 
 
 def asked_namespace(request: HubRequest) -> InNamespace:
@@ -32,9 +32,10 @@ def asked_namespace(request: HubRequest) -> InNamespace:
     if len(there) == 1 and asked == list(DEFAULT) and "namespace" not in request.GET:
         asked = there[0]
     known = there if asked in there else [*there, asked]
-    choices = [Choice(" / ".join(one), str(_of(request.path, one)), selected=one == asked) for one in known]
+    choices = [Choice(" / ".join(one), str(in_namespace(request.path, one)), selected=one == asked) for one in known]
     return InNamespace(asked, choices if len(choices) > 1 else [])
 
 
-def _of(path: str, namespace: list[str]) -> Address:
+def in_namespace(path: str, namespace: list[str]) -> Address:
+    """The address of a page about that namespace; the default one needs no name."""
     return Address(path, () if namespace == list(DEFAULT) else tuple(("namespace", part) for part in namespace))

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from banks.access import KeyScope
+from memories.rules.plotscales import percent
 from memories.search.summaries import SummaryPage, list_summaries
 from memories.services.offering import SummarizationOff, preview_clusters, summarize_memories
 from memories.services.undoing import ChangesetUndone, UndoExpired
@@ -136,7 +137,7 @@ def _why(one: OfferedCluster) -> str:
     """Why they are together, in words."""
     found, reasons = one.found, []
     if found.least is not None and found.mean is not None:
-        reasons.append(f"at least {found.least:.0%} alike, {found.mean:.0%} on average")
+        reasons.append(f"at least {percent(100 * found.least)} alike, {percent(100 * found.mean)} on average")
     if found.shared:
         reasons.append(f"shared: {', '.join(found.shared[:5])}")
     return "; ".join(reasons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -27,6 +28,7 @@ from memories.services.webhooks import (
     update_webhook,
 )
 from memories.web.rows import State
+from memoryhub.lib.clock import now
 from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.pages import SeeOther, answer_page, say, submitted
 
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from memories.models import Delivery, Webhook
     from memories.web.requests import HubRequest
 
+#: The page asks again by itself while an answer should come this soon.
+SOON = dt.timedelta(seconds=30)
 STATES = {
     WebhookState.ACTIVE: State("Active", "circle-check", "ok"),
     WebhookState.PAUSED: State("Paused", "ban"),
@@ -147,8 +151,15 @@ def _page(request: HubRequest, found: Webhook, issued: Issued | None = None) -> 
         "is_active": found.state == WebhookState.ACTIVE,
         "may_allow": found.state == WebhookState.BLOCKED and is_operator(request.access),
         "is_blocked": found.state == WebhookState.BLOCKED,
+        "is_going": found.state == WebhookState.ACTIVE and any(_soon(one) for one in page.items),
+        "here": f"{reverse('webhook', args=[found.pk])}?{request.GET.urlencode()}",
     }
-    return answer_page(request, "memories/webhook.html", context)
+    return answer_page(request, "memories/webhook.html", context, part="deliveries")
+
+
+def _soon(delivery: Delivery) -> bool:
+    """Whether its answer is worth waiting for at the page."""
+    return delivery.state == DeliveryState.WAITING and delivery.due_at < now() + SOON
 
 
 def _row(delivery: Delivery) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 // The focus is never lost when htmx replaces a part of the page. What had it is found again by its id (htmx does that),
-// by what it does, or by its place: the same control of the row that came up, and else the heading of the part.
+// by what it does, or by its place: the same control of the row that came up, and else where the part says, or its heading.
 
 import { find } from "./hub.js";
 
@@ -14,7 +14,9 @@ export function stand(row) {
   row?.classList.add("here");
 }
 
-const does = (element) => [element.tagName, element.getAttribute("href"), element.form?.getAttribute("action"), element.name, element.value].join(" ");
+// Forms of one address differ by what they are about.
+const about = (form) => ["id", "rule"].map((name) => form?.elements.namedItem(name)?.value);
+const does = (element) => [element.tagName, element.getAttribute("href"), element.form?.getAttribute("action"), ...about(element.form), element.name, element.value].join(" ");
 const key = (element) => element.dataset.key && `[data-key="${CSS.escape(element.dataset.key)}"]`;
 const visible = (element) => element.checkVisibility() && !element.closest("[aria-hidden=true], dialog:not([open])");
 
@@ -51,7 +53,7 @@ function inRow(row, held) {
 }
 
 function heading(part) {
-  const found = [...part.querySelectorAll("h1, h2, h3")].find(visible) ?? part;
+  const found = part.querySelector("[data-lands]") ?? [...part.querySelectorAll("h1, h2, h3")].find(visible) ?? part;
   found.tabIndex = -1;
   return found;
 }

@@ -10,6 +10,9 @@ from playwright.sync_api import Page, expect
 
 from banks.access import Access
 from memories.models import Memory
+from memories.rules.cleanup import CleanupRule
+from memories.rules.cleanupwishes import CleanupWish
+from memories.services.plans import create_plan
 from tests.e2e.conftest import Tab
 from tests.factories import make_key, remember
 
@@ -179,6 +182,25 @@ def test_a_button_that_turned_into_its_opposite_keeps_the_focus(page: Page):
     page.get_by_role("button", name="Archive").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Restore")).to_be_focused()
+
+
+def test_a_candidate_that_was_unticked_keeps_the_focus(page: Page, access: Access):
+    plan = create_plan(access, CleanupWish.parse({"rules": list(CleanupRule), "query": "bicycle"}))
+    page.goto(f"{page.url}cleanup/plans/{plan.pk}/")
+    ticker = page.locator(".ticker").first
+    ticker.focus()
+    page.keyboard.press("Enter")
+    expect(ticker).to_have_attribute("aria-pressed", "false")
+    expect(ticker).to_be_focused()
+
+
+def test_after_saving_the_focus_is_on_what_was_saved(page: Page):
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="Memories").click()
+    page.get_by_role("link", name="The bicycle is blue.").click()
+    page.get_by_role("link", name="Edit", exact=True).click()
+    page.get_by_label("Memory", exact=True).fill("The bicycle is green.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("region", name="Content")).to_be_focused()
 
 
 def test_arriving_with_news_they_are_read_out(page: Page, access: Access):

@@ -90,6 +90,7 @@ def test_a_key_is_shown_once_and_works(browser: Client, vault: Vault):
 def test_a_key_is_rotated_and_revoked(browser: Client, access: Access):
     key, old = make_key(access, name="robot")
     rotated = browser.post(f"/keys/{key.pk}/rotate/").content.decode()
+    assert "The old secret ends <time" in rotated
     new = re.search(r"mh_live_\w{8}_\w{49}", rotated)
     assert new
     assert access_from_secret(old, "r").vault_id == key.vault_id, "the old one works for another day"

@@ -11,7 +11,11 @@ from django.test.utils import CaptureQueriesContext
 
 from banks.access import Access
 from banks.models import AuditEntry
+from memories.rules.drafts import MemoryChanges
+from memories.services.editing import update_memory
+from memories.services.erasing import erase_memory
 from memories.services.lifecycle import archive_memory
+from memoryhub.lib.ids import short_id
 from tests.conftest import ApiClient
 from tests.factories import make_key, remember
 
@@ -65,3 +69,16 @@ def test_everything_of_one_request(browser: Client, busy: str):
 def test_nonsense_is_no_fault(browser: Client, busy: str):
     for query in ("door=x", "who=x", "who=key:", "before=x", "request=" + "x" * 500):
         assert browser.get(f"/activity/?{query}").status_code == 200
+
+
+def test_what_was_erased_has_no_link_that_leads_nowhere(browser: Client, access: Access):
+    """The lines of a memory that is gone name it by its id; those of the others lead to it."""
+    stays, goes = remember(access, "It stays."), remember(access, "It goes.")
+    archive_memory(access, stays.pk)
+    update_memory(access, goes.pk, MemoryChanges(content="It goes soon."))
+    erase_memory(access, goes.pk)
+    html = page(browser, "/activity/")
+    assert f'href="/memories/{stays.pk}/"' in html
+    assert f"edited memory {short_id(goes.pk)}" in html
+    assert f"erased memory {short_id(goes.pk)}" in html
+    assert str(goes.pk) not in html

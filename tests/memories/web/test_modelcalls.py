@@ -32,7 +32,7 @@ def test_every_call_with_its_cost_or_its_reason(browser: Client, vault: Vault):
     call(vault, result="skipped", reason="all_relevant", provider="", model="")
     call(vault, result="error", reason="provider", detail="The model answered 500.")
     html = browser.get("/activity/model-calls/").content.decode()
-    for shown in ("12,345, 67", "1234 ms", "qwen", "The best were near enough already", "The model answered 500."):
+    for shown in ("12,345, 67", "1.2 s", "qwen", "The best were near enough already", "The model answered 500."):
         assert shown in html
     skipped = browser.get("/activity/model-calls/?result=skipped").content.decode()
     assert "qwen" not in skipped

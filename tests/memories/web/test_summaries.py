@@ -28,7 +28,7 @@ def test_clusters_are_shown_with_members_and_reason_before_anything_happens(brow
     html = shown(browser)
     assert "1 cluster among 3 memories" in html
     assert all(text in html for text in GARDEN)
-    assert re.search(r"at least \d\d% alike, \d\d% on average; shared: #garden", html)
+    assert re.search(r"at least \d\d % alike, \d\d % on average; shared: #garden", html)
     assert "nothing is spent" in html
     assert not Job.objects.filter(kind="summarize_memories").exists()
 

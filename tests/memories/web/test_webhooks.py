@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 
 import pytest
@@ -11,6 +12,7 @@ from django.test import Client
 from banks.access import Access
 from memories.models import Delivery, Webhook
 from memories.services.webhooks import get_webhook
+from memoryhub.lib.clock import now
 from tests.factories import make_webhook
 from tests.receivers import receiver
 
@@ -83,3 +85,28 @@ def test_pages_run_few_queries(browser: Client, access: Access, django_assert_ma
         browser.get(address)
         with django_assert_max_num_queries(15):
             browser.get(address)
+
+
+def test_the_page_waits_for_an_answer_that_comes_soon(browser: Client, access: Access):
+    """It asks again by itself, for the deliveries alone, until the answer is there; a try of tomorrow it leaves be."""
+    webhook = make_webhook(access)
+    page, delivery = f"/webhooks/{webhook.pk}/", webhook.deliveries.get()
+    asks = f'hx-get="{page}?"'
+    assert asks in browser.get(page).content.decode()
+    part = browser.get(page, headers={"HX-Request": "true", "HX-Target": "deliveries"}).content.decode()
+    assert asks in part
+    assert "Signing secret" not in part
+    delivery.due_at = now() + dt.timedelta(hours=1)
+    delivery.save()
+    assert asks not in browser.get(page).content.decode()
+
+
+def test_a_delivery_sent_again_keeps_its_last_answer(browser: Client, access: Access):
+    """Neither is it said that nothing was sent yet, nor that one failure were the first of several."""
+    webhook = make_webhook(access)
+    Delivery.objects.filter(webhook=webhook).update(status=500, attempts=0, took_ms=1234)
+    Webhook.objects.filter(pk=webhook.pk).update(failures=1, failing_since=now())
+    html = browser.get(f"/webhooks/{webhook.pk}/").content.decode()
+    assert "in 1.2 s" in html
+    assert "not sent yet" not in html
+    assert "The last call went wrong, <time" in html
