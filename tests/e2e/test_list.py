@@ -81,3 +81,15 @@ def test_nothing_moves_when_a_line_is_looked_into_or_edited(
     page.locator("details.menu summary").last.click()
     assert page.evaluate(STANDS, line) == stood
     assert tab.complaints == []
+
+
+def test_where_lines_are_cards_one_tick_is_for_all_of_them(open_tab: Callable[..., Tab], owner: User, access: Access):
+    """UX: the table's head is gone there, and what was in it to be used is not."""
+    for number in range(3):
+        remember(access, f"Memory number {number} is about {number * 7} things.", dedup=False)
+    tab = open_tab(viewport={"width": 800, "height": 900})
+    tab.sign_in(owner)
+    page = tab.open("/memories/")
+    page.get_by_label("Tick all on this page").check()
+    expect(page.locator("[data-row] .tick input:checked")).to_have_count(3)
+    assert page.locator("thead a:visible").count() == 0, "nothing of the head takes the focus unseen"
