@@ -106,8 +106,7 @@ def pages(access: Access) -> list[str]:
     dreams = "summaries/dreams/"
     places += ["summaries/daily/", "summaries/core/", "summaries/core/2/", dreams, f"{dreams}{dream.pk}/"]
     places += ["review/", "review/?source_kind=agent_inferred", "review/duplicates/", "review/contradictions/"]
-    places += ["?period=24h&clock=created", "?period=90d&clock=mentioned&stage=rank"]
-    places += ["palette/", "palette/?q=script"]
+    places += ["?period=24h&clock=created", "?period=90d&clock=mentioned&stage=rank", "palette/", "palette/?q=script"]
     of_memory = ["near/", "raw/", "connections/", "connections/?steps=2", "?list=&left=1&right=2"]
     places += [f"{one}{part}" for part in of_memory]
     places += SIMPLE
