@@ -247,6 +247,18 @@ def acting_under(hub: Access, mandate: Mapping[str, Any]) -> Access:
     return replace(acting_for(hub, agent, banks), actor=actor)
 
 
+def reaching_as(hub: Access, actor: Actor) -> Access:
+    """The hub's own access, reaching no further than the key that acted did; for anybody else as far as it goes."""
+    if actor.kind != "key":
+        return hub
+    keys = ApiKey.objects.select_related("agent__vault").filter(vault_id=hub.vault_id, pk=actor.id)
+    key = keys.prefetch_related("banks").first()
+    if key is None:
+        return hub
+    banks = None if key.all_banks else frozenset(bank.pk for bank in key.banks.all())
+    return acting_for(hub, key.agent, banks)
+
+
 @contextmanager
 def reopened(access: Access) -> Iterator[Access]:
     """The same access in a session of its own: for an answer that is still being sent when its request is over."""

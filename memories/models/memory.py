@@ -145,12 +145,13 @@ class Memory(models.Model):
                 condition=Q(external_write_id__isnull=False),
                 name="memory_external_write_id",
             ),
-            # IDM-02, DUP-25, DEF-15: the database decides the race. A scoped memory competes within its agent only.
+            # IDM-02, DUP-25, DEF-15: the database decides the race. A scoped memory competes within its agent only, and
+            # any within its bank only: a wider bound would tell who reaches one bank what the others hold.
             models.UniqueConstraint(
-                fields=["vault", "content_hash", "type", "user_id", "namespace", "scope", "dedup_agent"],
+                fields=["vault", "content_hash", "type", "user_id", "namespace", "scope", "dedup_agent", "bank"],
                 condition=LIVE & Q(content_hash__isnull=False, superseded_by=None),
                 nulls_distinct=False,
-                name="memory_live_content",
+                name="memory_live_in_bank",
             ),
             models.CheckConstraint(condition=Q(importance__range=(1, 5)), name="memory_importance_1_to_5"),
             models.CheckConstraint(condition=Q(confidence__range=(1, 5)), name="memory_confidence_1_to_5"),

@@ -56,6 +56,16 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Equal:
+    """A live memory that says exactly what the new one does; ``is_seen``: the caller may know of it."""
+
+    id: UUID
+    bank_id: UUID
+    is_seen: bool = True
+    has_expired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """The verdict, beside which candidate, who decided, and why in a sentence for people."""
 
@@ -115,6 +125,17 @@ def decide(candidates: Sequence[Candidate], ladder: Ladder, measure: str = "simi
                 reason = "A close memory with the same fact key was there; this is its newer version."
                 return Decision(Verdict.SUPERSEDE, "fact_key", reason, one)
     return Decision(Verdict.REVIEW, measure, f"{_beside(close[0])} Both are kept; the pair waits for review.", close[0])
+
+
+def among_equals(equals: Sequence[Equal], bank_id: UUID) -> tuple[UUID | None, list[UUID]]:
+    """Which one a new memory of that bank is a duplicate of, else which make room because their time is over.
+
+    What the caller may not know of decides nothing and stays as it is, so that no answer confirms a guess (BNK-02).
+    Of several the one in the same bank counts, then the oldest.
+    """
+    seen = sorted((one for one in equals if one.is_seen), key=lambda one: (one.bank_id != bank_id, one.id))
+    standing = [one.id for one in seen if not one.has_expired]
+    return (standing[0], []) if standing else (None, [one.id for one in seen])
 
 
 def may_yield(old_type: str, old_key: str | None, new_key: str | None, *, is_protected: bool) -> bool:

@@ -12,7 +12,8 @@ from uuid import UUID
 import numpy as np
 from django.db import transaction
 
-from banks.access import Access
+from banks.access import Access, Actor, reaching_as
+from banks.models import AuditEntry
 from memories.jobs import JobKind
 from memories.models import DuplicatePair, Embedding, Job, Memory
 from memories.rules.dedup import Candidate, Decision, Verdict, decide, kind_of
@@ -54,8 +55,9 @@ def settle_unchecked(access: Access, job: Job) -> None:
 
 def compare_embedded(access: Access, memory_ids: Sequence[UUID], *, ask: bool = True) -> None:
     """Compare memories whose vectors were made after their write; what is close waits for a person or the checker."""
-    context, asked = WriteContext.of(access), []
+    asked = []
     for memory_id in memory_ids:
+        context = _in_reach_of_writer(access, memory_id)
         comparing = Comparing(context)
         newcomer = _newcomer(context, memory_id)
         if newcomer is None:
@@ -69,6 +71,13 @@ def compare_embedded(access: Access, memory_ids: Sequence[UUID], *, ask: bool = 
     if asked:
         with transaction.atomic():
             enqueue_job(access.vault_id, JobKind.CHECK_UPDATES, {"memory_ids": asked})
+
+
+def _in_reach_of_writer(access: Access, memory_id: UUID) -> WriteContext:
+    """What its writer's key could not reach is neither compared with a memory, nor merged into it (BNK-02)."""
+    changes = AuditEntry.objects.filter(vault_id=access.vault_id, target_kind="memory", target_id=memory_id)
+    wrote = changes.order_by("id").values_list("actor_kind", "actor_id").first()
+    return WriteContext.of(access if wrote is None else reaching_as(access, Actor(*wrote, "")))
 
 
 def _newcomer(context: WriteContext, memory_id: UUID) -> Newcomer | None:
@@ -90,7 +99,7 @@ def _newcomer(context: WriteContext, memory_id: UUID) -> Newcomer | None:
 
 
 def _check(access: Access, job: Job, memory_id: UUID) -> None:
-    context = WriteContext.of(access)
+    context = _in_reach_of_writer(access, memory_id)
     newcomer = _newcomer(context, memory_id)
     if newcomer is None:
         return

@@ -11,6 +11,7 @@ from django.db import connection
 
 from banks.access import Access
 from memories.models import Memory
+from memories.rules.dedup import Equal, among_equals
 from memories.rules.vocabulary import Scope, Status
 from memories.services.comparing import Comparing
 from memories.services.preparing import identity_of
@@ -43,7 +44,7 @@ class Met:
     #: Locked rows as they are now; one that this write changes is taken out.
     held: set[UUID] = field(default_factory=set)
     _by_external_id: dict[str, Memory] = field(default_factory=dict)
-    _by_identity: dict[tuple[Any, ...], Memory] = field(default_factory=dict)
+    _by_identity: dict[tuple[Any, ...], dict[UUID, Memory]] = field(default_factory=dict)
     #: Under which identity each is kept: the row itself may have changed since.
     _identities: dict[UUID, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -51,9 +52,15 @@ class Met:
         """The one with the external id of ``new``."""
         return self._by_external_id.get(new.external_write_id or "")
 
-    def twin(self, new: Memory) -> Memory | None:
-        """The live one with exactly the content of ``new``."""
-        return self._by_identity.get(identity_of(new) or ())
+    def equal(self, new: Memory) -> tuple[Memory | None, list[Memory]]:
+        """The live one that ``new`` is exactly a duplicate of, else those that make room for it."""
+        access, there = self.comparing.context.access, self._by_identity.get(identity_of(new) or (), {})
+        equals = [
+            Equal(row.pk, row.bank_id, is_seen=may_see(access, row), has_expired=has_expired(row))
+            for row in there.values()
+        ]
+        twin, ended = among_equals(equals, new.bank_id)
+        return (None if twin is None else there[twin]), [there[one] for one in ended]
 
     def hold(self, row: Memory) -> None:
         """``row`` is locked, or this write's own."""
@@ -81,13 +88,21 @@ class Met:
             self._by_external_id[row.external_write_id] = row
         identity = identity_of(row)
         if identity is not None and is_live(row):
-            self._by_identity[identity] = row
+            self._by_identity.setdefault(identity, {})[row.pk] = row
             self._identities[row.pk] = identity
 
     def _drop(self, row: Memory) -> None:
         identity = self._identities.pop(row.pk, ())
-        if identity in self._by_identity and self._by_identity[identity].pk == row.pk:
-            del self._by_identity[identity]
+        self._by_identity.get(identity, {}).pop(row.pk, None)
+
+
+def says_the_same(access: Access, memory: Memory) -> bool:
+    """Whether another live memory that the caller sees has exactly this content, in whatever bank."""
+    identity = identity_of(memory)
+    if identity is None:
+        return False
+    rows = Memory.objects.visible_to(access).live().filter(superseded_by=None, content_hash=memory.content_hash)
+    return any(identity_of(row) == identity for row in rows.exclude(pk=memory.pk))
 
 
 def is_live(row: Memory) -> bool:

@@ -63,7 +63,7 @@ class Told:
 
 
 def identity_of(row: Memory) -> tuple[Any, ...] | None:
-    """What makes two live memories the same (the columns of ``memory_live_content``); None with dedup off."""
+    """What makes two live memories the same, in whatever banks they lie; None with dedup off."""
     if row.content_hash is None:
         return None
     return (bytes(row.content_hash), row.type, row.user_id, tuple(row.namespace), row.scope, row.dedup_agent)

@@ -19,6 +19,8 @@ from memories.rules.happenings import name_of_change
 from memories.rules.vocabulary import Scope
 from memories.services.context import WriteContext, extend_documents
 from memories.services.indexing import index_memories
+from memories.services.meeting import is_live, says_the_same
+from memories.services.preparing import identity_of
 from memoryhub.lib.clock import now
 from memoryhub.lib.crypto import DecryptionError, UnknownKey
 from memoryhub.lib.errors import Conflict, NotFound, StaleVersion
@@ -101,7 +103,7 @@ def change_memory(
     New content is indexed at once, or left in ``reindex`` for a caller that changes many and indexes them together.
     Raises DuplicateContent when it would make a second live memory with the same content.
     """
-    before = snapshot(memory)
+    before, stood = snapshot(memory), _standing(memory)
     differing = [name for name, value in change.values.items() if differs(memory, name, value)]
     if not differing:
         return []
@@ -115,6 +117,8 @@ def change_memory(
     if "content" in differing and memory.content_hash is not None:
         memory.content_hash = context.content_hash(memory.content)
         saved.add("content_hash")
+    if _standing(memory) not in {None, stood} and says_the_same(context.access, memory):
+        raise DuplicateContent
     try:
         memory.save(update_fields=[_field_name(name) for name in saved])
     except IntegrityError as error:
@@ -128,6 +132,11 @@ def change_memory(
         else:
             reindex.append(indexable)
     return differing
+
+
+def _standing(memory: Memory) -> tuple[Any, ...] | None:
+    """By what it competes with other live memories; None when it is none."""
+    return identity_of(memory) if is_live(memory) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,4 +230,4 @@ def broken_constraint(error: IntegrityError) -> str:
 
 def translated(error: IntegrityError) -> Exception:
     """The refusal as an error a caller understands, or the error itself."""
-    return DuplicateContent() if broken_constraint(error) == "memory_live_content" else error
+    return DuplicateContent() if broken_constraint(error) == "memory_live_in_bank" else error

@@ -26,7 +26,7 @@ from memories.services.comparing import Comparing, Newcomer, compares_meaning
 from memories.services.context import WriteContext
 from memories.services.indexing import index_memories
 from memories.services.jobs import enqueue_job
-from memories.services.meeting import Met, has_expired, is_live, may_see, meeting
+from memories.services.meeting import Met, is_live, may_see, meeting
 from memories.services.outcomes import WriteResult
 from memories.services.preparing import Prepared, Told, embed_prepared, prepare
 from memories.services.pruning import prune_memories
@@ -136,21 +136,18 @@ class Batch:
         """Whether an equal row decides about it, and will still be what it is when the item's turn comes."""
         if known := self.met.named(item.memory):
             return not moving or self._replay(item, known) is not None
-        twin = self.met.twin(item.memory)
+        twin, _ = self.met.equal(item.memory)
         return twin is not None and moving.isdisjoint({twin.pk, twin.external_write_id, twin.fact_key})
 
     def _settle(self, item: Prepared) -> WriteResult | HubError:
         known = self.met.named(item.memory)
         if known is not None:
             return self._replay(item, known) or self._alone(lambda: self._upsert(item, known))
-        twin = self.met.twin(item.memory)
-        if twin is not None and has_expired(twin):
-            self._make_room(twin)
-        elif twin is not None and self.access.may_use_bank(twin.bank_id):
+        twin, ended = self.met.equal(item.memory)
+        if twin is not None:
             return self._duplicate(item, twin, _EXACTLY)
-        elif twin is not None:
-            # The twin lies in a bank this key does not reach: saying "duplicate" would show it.
-            item.memory.content_hash = None
+        for one in ended:
+            self._make_room(one)
         if item.draft.supersedes is not None:
             return self._alone(lambda: self._supersede(item))
         return self._beside(item)

@@ -26,7 +26,7 @@ from memories.services.tallies import tally_writes
 from memoryhub.lib.errors import HubError
 
 __all__ = ["WriteResult", "write_batch", "write_memory", "write_successor"]
-_RACED = {"memory_external_write_id", "memory_live_content", "memory_doc_no"}
+_RACED = {"memory_external_write_id", "memory_live_in_bank", "memory_doc_no"}
 
 
 def write_memory(access: Access, draft: MemoryDraft) -> WriteResult:

@@ -86,7 +86,7 @@ def test_one_external_write_id_per_vault(access, other_access):
 def test_one_live_row_per_content(access, user):
     """DUP-25, DEF-15: per vault, user, type, namespace; also where the user is nobody (NULLS NOT DISTINCT)."""
     memory = remember(access, "the same", user_id=user)
-    with pytest.raises(IntegrityError, match="memory_live_content"), transaction.atomic():
+    with pytest.raises(IntegrityError, match="memory_live_in_bank"), transaction.atomic():
         duplicate(memory)
 
 

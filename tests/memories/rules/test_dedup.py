@@ -6,7 +6,18 @@ from uuid import UUID
 
 import pytest
 
-from memories.rules.dedup import Candidate, Ladder, Verdict, decide, kind_of, ladder_of, may_yield, text_ladder
+from memories.rules.dedup import (
+    Candidate,
+    Equal,
+    Ladder,
+    Verdict,
+    among_equals,
+    decide,
+    kind_of,
+    ladder_of,
+    may_yield,
+    text_ladder,
+)
 from memories.rules.layers import resolve
 from memories.rules.settings import Level
 from memories.rules.vocabulary import Difference, PairKind
@@ -137,3 +148,32 @@ def test_a_listing_ladder_leaves_everything_close_to_a_person(ladder, differing)
     close = [candidate(1.0, differing, yields=True)]
     assert decide(close, ladder.listing()).verdict == Verdict.REVIEW
     assert decide([candidate(0.8, differing)], ladder.listing()).verdict == Verdict.ADD
+
+
+HERE, ELSEWHERE = UUID(int=100), UUID(int=200)
+
+
+def equal(number: int, bank: UUID = HERE, *, is_seen: bool = True, has_expired: bool = False) -> Equal:
+    return Equal(UUID(int=number), bank, is_seen=is_seen, has_expired=has_expired)
+
+
+EQUALS = {
+    "nothing": ([], None, []),
+    "one here": ([equal(1)], 1, []),
+    "one in another bank": ([equal(1, ELSEWHERE)], 1, []),
+    "one out of reach": ([equal(1, ELSEWHERE, is_seen=False)], None, []),
+    "one out of reach, and its own": ([equal(1, ELSEWHERE, is_seen=False), equal(2)], 2, []),
+    "the same bank before an older one": ([equal(1, ELSEWHERE), equal(2)], 2, []),
+    "the oldest of a bank": ([equal(3, ELSEWHERE), equal(2, ELSEWHERE)], 2, []),
+    "one that expired": ([equal(1, has_expired=True)], None, [1]),
+    "one that expired out of reach": ([equal(1, ELSEWHERE, is_seen=False, has_expired=True)], None, []),
+    "one that expired beside one that stands": ([equal(1, has_expired=True), equal(2, ELSEWHERE)], 2, []),
+    "all that expired": ([equal(1, ELSEWHERE, has_expired=True), equal(2, has_expired=True)], None, [2, 1]),
+}
+
+
+@pytest.mark.parametrize("there, duplicate_of, ended", EQUALS.values(), ids=EQUALS.keys())
+def test_which_of_the_equal_ones_counts(there, duplicate_of, ended):
+    """BNK-02, DUP-01: only what the caller may know of, the same bank first, and what has expired makes room."""
+    found, room = among_equals(there, HERE)
+    assert (found and found.int, [one.int for one in room]) == (duplicate_of, ended)

@@ -14,6 +14,7 @@ from memories.rules.limits import REASON_MAX
 from memories.rules.retries import MAX_ATTEMPTS
 from memories.rules.settings import Level
 from memories.rules.vocabulary import JobState, Outcome
+from memories.services.checking import compare_embedded
 from memories.services.editing import update_memory
 from memories.services.running import run_job
 from memories.services.settings import write_setting
@@ -21,7 +22,7 @@ from memoryhub.lib.clock import now
 from memoryhub.providers.base import ProviderError
 from memoryhub.providers.fake_chat import FakeChatModel
 from tests.endpoint import chat_model, embedding_service, embedding_with
-from tests.factories import remember, write
+from tests.factories import access_of, make_key, remember, write
 
 OLD = "The monthly rent of the small flat is 900 euros."
 NEW = "The monthly rent of the small flat is 950 euros."
@@ -258,3 +259,28 @@ def test_vectors_made_later_are_compared_later(access, monkeypatch):
         run_job(Job.objects.get().pk)
     pair = DuplicatePair.objects.get()
     assert (pair.older_id, pair.newer_id, pair.differences) == (old.pk, new.memory.pk, ["number"])
+
+
+def test_the_checker_is_not_shown_what_the_writer_could_not_reach(checked, chat):
+    """BNK-02: a key of Work learns nothing of Health by having its memory merged with one there."""
+    hidden = remember(checked, OLD, bank="Health")
+    limited = access_of(make_key(checked, banks=["Work"])[1])
+    own = remember(limited, "The monthly rent of the small flat is 940 euros.", bank="Work")
+    new = write(limited, NEW, bank="Work").memory
+    chat.script(answer("ADD", reason="two flats"))
+    settle()
+    (asked,) = chat.asked
+    assert "940" in str(asked) and "900" not in str(asked)
+    assert [refreshed(one).version for one in (hidden, own, new)] == [1, 1, 1]
+
+
+def test_vectors_made_later_meet_only_what_the_writer_reached(checked):
+    """BNK-02: nor is the pair left to anybody."""
+    remember(checked, OLD, bank="Health")
+    limited = access_of(make_key(checked, banks=["Work"])[1])
+    new = write(limited, NEW, bank="Work").memory
+    compare_embedded(checked, [new.pk], ask=False)
+    assert not DuplicatePair.objects.exists()
+    everywhere = write(access_of(make_key(checked)[1]), REWORDED.replace("900", "960"), bank="Work").memory
+    compare_embedded(checked, [everywhere.pk], ask=False)
+    assert DuplicatePair.objects.exists()
