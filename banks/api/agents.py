@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import Router
 
-from banks.access import KeyScope
+from banks.access import KeyScope, WholeVaultNeeded
 from banks.api.requests import ApiRequest
 from banks.api.shapes import AgentList, AgentOut, agent_out
 from banks.services import agents
-from banks.services.agents import AgentNameTaken
+from banks.services.agents import AgentNameTaken, FreerThanOwn
 from banks.services.banks import UnknownBank
 from banks.services.drafts import AgentChanges, AgentDraft
 from memoryhub.lib.answers import json_answer
@@ -41,14 +41,16 @@ def get_agent(request: ApiRequest, agent_id: str) -> HttpResponse:
 @router.patch(
     "/agents/{agent_id}",
     response=AgentOut,
-    **told("Change an agent", KeyScope.BANKS_ADMIN, AgentNameTaken, UnknownBank),
+    **told("Change an agent", KeyScope.BANKS_ADMIN, AgentNameTaken, UnknownBank, FreerThanOwn),
 )
 def update_agent(request: ApiRequest, agent_id: str, changes: AgentChanges) -> HttpResponse:
     """Change an agent; `default_bank: null` goes back to the vault's default."""
     return json_answer(agent_out(agents.update_agent(request.access, agent_id, changes)))
 
 
-@router.delete("/agents/{agent_id}", response={204: None}, **told("Retire an agent", KeyScope.BANKS_ADMIN))
+@router.delete(
+    "/agents/{agent_id}", response={204: None}, **told("Retire an agent", KeyScope.BANKS_ADMIN, WholeVaultNeeded)
+)
 def retire_agent(request: ApiRequest, agent_id: str) -> HttpResponse:
     """End an agent: its keys stop working at once, its memories stay."""
     agents.retire_agent(request.access, agent_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpResponse
 from ninja import Router
 
-from banks.access import KeyScope
+from banks.access import KeyScope, WholeVaultNeeded
 from banks.api.requests import ApiRequest
 from banks.api.shapes import BankList, BankOut, bank_out
 from banks.services import banks
@@ -24,7 +24,9 @@ def list_banks(request: ApiRequest, include_hidden: bool = False) -> HttpRespons
     return json_answer({"items": [bank_out(bank) for bank in found]})
 
 
-@router.post("/banks", response={201: BankOut}, **told("Create a bank", KeyScope.BANKS_ADMIN, BankNameTaken))
+@router.post(
+    "/banks", response={201: BankOut}, **told("Create a bank", KeyScope.BANKS_ADMIN, BankNameTaken, WholeVaultNeeded)
+)
 def create_bank(request: ApiRequest, draft: BankDraft) -> HttpResponse:
     """A new bank. Names are compared trimmed and without case, and kept as written."""
     return json_answer(bank_out(banks.create_bank(request.access, draft)), 201)
@@ -37,7 +39,9 @@ def get_bank(request: ApiRequest, bank_id: str) -> HttpResponse:
 
 
 @router.patch(
-    "/banks/{bank_id}", response=BankOut, **told("Change a bank", KeyScope.BANKS_ADMIN, BankNameTaken, DefaultBankStays)
+    "/banks/{bank_id}",
+    response=BankOut,
+    **told("Change a bank", KeyScope.BANKS_ADMIN, BankNameTaken, DefaultBankStays, WholeVaultNeeded),
 )
 def update_bank(request: ApiRequest, bank_id: str, changes: BankChanges) -> HttpResponse:
     """Rename, describe, hide, show again, or make it the default."""

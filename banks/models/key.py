@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
@@ -14,6 +16,17 @@ from banks.models.vault import Vault
 from memoryhub.lib.clock import now
 from memoryhub.lib.ids import new_id
 from memoryhub.lib.tenancy import VaultReference, owned_by_vault
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    """Keys by how far they reach."""
+
+    def within(self, bank_ids: Collection[UUID] | None) -> ApiKeyQuerySet:
+        """Those that reach no bank but these; all of them for None."""
+        if bank_ids is None:
+            return self
+        beyond = KeyBank.objects.filter(key=models.OuterRef("pk")).exclude(bank_id__in=bank_ids)
+        return self.filter(~models.Exists(beyond), all_banks=False)
 
 
 class ApiKey(models.Model):
@@ -42,6 +55,8 @@ class ApiKey(models.Model):
     rotated_from: models.ForeignKey[Any, Any] = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="+", db_constraint=False
     )
+
+    objects = ApiKeyQuerySet.as_manager()
 
     class Meta:
         ordering = ("vault", "-created_at")

@@ -71,8 +71,9 @@ class AuditFilter:
 def list_audit(
     access: Access, limit: int = 100, before: int | None = None, wanted: AuditFilter = AuditFilter()
 ) -> list[AuditEntry]:
-    """The newest entries of the vault, older than ``before`` when given. Needs ops:read."""
+    """The newest entries of the vault, older than ``before`` when given. Needs ops:read. Raises WholeVaultNeeded."""
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     named = {name: value for name in AuditFilter.__slots__ if (value := getattr(wanted, name))}
     entries = AuditEntry.objects.filter(vault_id=access.vault_id, **named)
     if before is not None:
@@ -81,16 +82,24 @@ def list_audit(
 
 
 def audit_choices(access: Access) -> list[tuple[str, str, str, int]]:
-    """Actor kind, actor id, action and how often, among the vault's last few thousand entries. Needs ops:read."""
+    """Actor kind, actor id, action and how often, among the vault's last few thousand entries. Needs ops:read.
+
+    Raises WholeVaultNeeded.
+    """
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     recent = AuditEntry.objects.filter(vault_id=access.vault_id).order_by("-pk")[:_CHOSEN_FROM]
     rows = AuditEntry.objects.filter(pk__in=recent.values("pk")).order_by()
     return list(rows.values_list("actor_kind", "actor_id", "action").annotate(n=Count("pk")))
 
 
 def count_audit_after(access: Access, latest: int, most: int) -> int:
-    """How much was done after ``latest``, counted up to ``most``; what was done together is one. Needs ops:read."""
+    """How much was done after ``latest``, counted up to ``most``; what was done together is one. Needs ops:read.
+
+    Raises WholeVaultNeeded.
+    """
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     newer = AuditEntry.objects.filter(vault_id=access.vault_id, pk__gt=latest).order_by("-pk")
     rows = newer.values_list("action", "changeset_id", "request_id", "pk")[:_CHOSEN_FROM]
     return min(most, len({(action, changeset or request or pk) for action, changeset, request, pk in rows}))

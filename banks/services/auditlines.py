@@ -26,9 +26,10 @@ def list_audit_lines(
     """The newest lines of the vault, older than ``before`` when given. Needs ops:read.
 
     A line is one verb of a changeset (or of the receipt of an erasure), or of a request, in a row. Of a single request,
-    when that is asked for, every entry is a line.
+    when that is asked for, every entry is a line. Raises WholeVaultNeeded.
     """
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     named = {name: value for name in AuditFilter.__slots__ if (value := getattr(wanted, name))}
     asked = " ".join(f"AND a.{name} = %({name})s" for name in named)
     together = "false" if wanted.request_id else _TOGETHER

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
-from banks.access import Access, KeyScope
+from banks.access import Access, KeyScope, WholeVaultNeeded
 from banks.models import Bank, Vault
 from banks.services.audit import Audited, record_audit
 from banks.services.drafts import BankChanges, BankDraft
@@ -141,8 +141,9 @@ def get_bank(access: Access, slug_or_id: str | UUID) -> Bank:
 
 
 def create_bank(access: Access, draft: BankDraft) -> Bank:
-    """A new bank. Needs banks:admin. Raises BankNameTaken."""
+    """A new bank. Needs banks:admin. Raises BankNameTaken, WholeVaultNeeded for a key that is limited to others."""
     access.require(KeyScope.BANKS_ADMIN)
+    _require_all_banks(access)
     bank = new_bank(access.vault_id, draft.name, draft.description)
     with _names_told_apart(), transaction.atomic():
         _refuse_ids(bank, _locked_banks(access.vault_id))
@@ -151,6 +152,11 @@ def create_bank(access: Access, draft: BankDraft) -> Bank:
         bank.save(force_insert=True)
         record_audit(access, Audited("create_bank", "bank", bank.pk))
     return bank
+
+
+def _require_all_banks(access: Access) -> None:
+    if access.bank_ids is not None:
+        raise WholeVaultNeeded
 
 
 @contextmanager
@@ -202,8 +208,12 @@ def _new_key(name: str) -> str:
 
 
 def update_bank(access: Access, slug_or_id: str | UUID, changes: BankChanges) -> Bank:
-    """Rename, describe, hide, or make it the default. Needs banks:admin. Raises BankNameTaken, DefaultBankStays."""
+    """Rename, describe, hide, or make it the default. Needs banks:admin. Raises BankNameTaken, DefaultBankStays,
+    WholeVaultNeeded where a key that is limited to banks would change the vault's default.
+    """
     access.require(KeyScope.BANKS_ADMIN)
+    if changes.is_default:
+        _require_all_banks(access)
     found = get_bank(access, slug_or_id)
     with _names_told_apart(), transaction.atomic():
         banks = _locked_banks(access.vault_id)

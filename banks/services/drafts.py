@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from banks.access import KeyScope
 from memoryhub.lib.moments import Moment
 from memoryhub.lib.openapi.shapes import changes_shown, shown
-from memoryhub.lib.strict import StrictModel
+from memoryhub.lib.strict import StrictModel, refuse_nothing
 
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 #: Controls, formats, spaces, and marks with nothing to stand on.
@@ -115,6 +115,6 @@ class KeyDraft(StrictModel):
 
     name: Name
     scopes: Annotated[list[KeyScope], Field(min_length=1, max_length=len(KeyScope))]
-    banks: Annotated[list[BankName], Field(max_length=100)] | None = None
+    banks: Annotated[list[BankName], BeforeValidator(refuse_nothing), Field(min_length=1, max_length=100)] | None = None
     agent: Name | UUID | None = None
     expires_at: Moment | None = None

@@ -6,6 +6,7 @@ import datetime as dt
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from banks.access import Access, KeyScope
 from banks.access.secret import digest_of, new_secret
@@ -34,25 +35,23 @@ class KeyNotLive(Conflict):
 
 
 def list_keys(access: Access) -> list[ApiKey]:
-    """The vault's keys, newest first, with agent and banks loaded. Needs keys:admin."""
+    """The vault's keys, newest first, with agent and banks loaded. Needs keys:admin.
+
+    For a key limited to banks, those that reach no bank it does not reach.
+    """
     access.require(KeyScope.KEYS_ADMIN)
-    return list(
-        ApiKey.objects.filter(vault_id=access.vault_id)
-        .select_related("agent")
-        .prefetch_related("banks")
-        .order_by("-created_at")
-    )
+    return list(_visible(access).order_by("-created_at"))
+
+
+def _visible(access: Access) -> QuerySet[ApiKey]:
+    rows = ApiKey.objects.within(access.bank_ids).filter(vault_id=access.vault_id)
+    return rows.select_related("agent").prefetch_related("banks")
 
 
 def get_key(access: Access, key_id: str | UUID) -> ApiKey:
     """One key by id. Needs keys:admin. Raises NotFound."""
     access.require(KeyScope.KEYS_ADMIN)
-    found = (
-        ApiKey.objects.filter(vault_id=access.vault_id, pk=parse_id(key_id))
-        .select_related("agent")
-        .prefetch_related("banks")
-        .first()
-    )
+    found = _visible(access).filter(pk=parse_id(key_id)).first()
     if found is None:
         raise NotFound("There is no such key in this vault.")
     return found
@@ -64,11 +63,7 @@ def create_key(access: Access, draft: KeyDraft) -> tuple[ApiKey, str]:
     wider = sorted(set(draft.scopes) - access.scopes)
     if wider:
         raise WiderThanCreator(f"You do not hold {', '.join(wider)} yourself.", extra={"scopes": wider})
-    if draft.expires_at is not None and draft.expires_at <= now():
-        raise Invalid(
-            "`expires_at` must be in the future.", errors=[FieldError("/expires_at", "past", "is not in the future")]
-        )
-    banks = _granted(access, draft)
+    expires_at, banks = _end_of(access, draft), _granted(access, draft)
     agent = find_agent(access, draft.agent) if draft.agent is not None else access.agent
     public_id, secret = new_secret()
     with transaction.atomic():
@@ -83,7 +78,7 @@ def create_key(access: Access, draft: KeyDraft) -> tuple[ApiKey, str]:
             scopes=sorted(set(draft.scopes)),
             all_banks=banks is None,
             created_by_id=int(access.actor.id) if access.actor.kind == "user" else None,
-            expires_at=draft.expires_at,
+            expires_at=expires_at,
         )
         _issue(access, key, banks, Audited("create_key", "api_key", key.pk, event="key.created"))
     return key, secret
@@ -112,6 +107,22 @@ def _refuse_freer_agent(access: Access, agent: Agent | None) -> None:
     ceiling = agent.trust_ceiling if agent is not None else TRUST_ORDER[-1]
     if TRUST_ORDER.index(ceiling) > TRUST_ORDER.index(own.trust_ceiling):
         raise WiderThanCreator("That key would be trusted more than your own agent is.")
+
+
+def _end_of(access: Access, draft: KeyDraft) -> dt.datetime | None:
+    """When the key ends: as was said, else with its maker's. Raises Invalid for the past, WiderThanCreator."""
+    if draft.expires_at is not None and draft.expires_at <= now():
+        raise Invalid(
+            "`expires_at` must be in the future.", errors=[FieldError("/expires_at", "past", "is not in the future")]
+        )
+    maker = None
+    if access.actor.kind == "key":
+        maker = ApiKey.objects.filter(vault_id=access.vault_id, pk=access.actor.id).first()
+    if maker is None or maker.expires_at is None:
+        return draft.expires_at
+    if draft.expires_at is not None and draft.expires_at > maker.expires_at:
+        raise WiderThanCreator("That key would outlive your own; name an earlier `expires_at`, or none.")
+    return draft.expires_at or maker.expires_at
 
 
 def _granted(access: Access, draft: KeyDraft) -> list[Bank] | None:

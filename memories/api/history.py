@@ -10,8 +10,7 @@ from django.http import HttpResponse
 from ninja import Router
 from pydantic import Field, with_config
 
-from banks.access import KeyScope
-from banks.access.access import WholeVaultNeeded
+from banks.access import KeyScope, WholeVaultNeeded
 from memories.api.requests import ApiRequest
 from memories.models import Job, MigrationRecord
 from memories.rules.datamigrations import DataMigration, MigrationState

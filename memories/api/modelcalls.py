@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from ninja import Router
 from pydantic import Field, with_config
 
-from banks.access import KeyScope
+from banks.access import KeyScope, WholeVaultNeeded
 from memories.api.requests import ApiRequest
 from memories.models import ModelCall
 from memories.rules.vocabulary import CallResult, GuardedService, GuardMode, Purpose
@@ -131,13 +131,15 @@ def read_guard(request: ApiRequest) -> HttpResponse:
     return json_answer(_guards_out(modelcalls.read_guard(request.access)))
 
 
-@router.post("/guard/reset", response=GuardList, **told("Reset the error guards", KeyScope.OPS_WRITE))
+@router.post("/guard/reset", response=GuardList, **told("Reset the error guards", KeyScope.OPS_WRITE, WholeVaultNeeded))
 def reset_guard(request: ApiRequest) -> HttpResponse:
     """Close the guards and forget their errors; what was deferred runs at its next turn."""
     return json_answer(_guards_out(modelcalls.reset_guard(request.access)))
 
 
-@router.get("/model-calls", response=ModelCallList, **told("List calls of language models", KeyScope.OPS_READ))
+@router.get(
+    "/model-calls", response=ModelCallList, **told("List calls of language models", KeyScope.OPS_READ, WholeVaultNeeded)
+)
 def list_model_calls(
     request: ApiRequest,
     result: CallResult | None = None,

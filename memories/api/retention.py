@@ -9,8 +9,7 @@ from django.http import HttpResponse
 from ninja import Router
 from pydantic import Field, StrictBool, with_config
 
-from banks.access import KeyScope
-from banks.access.access import WholeVaultNeeded
+from banks.access import KeyScope, WholeVaultNeeded
 from banks.services.banks import UnknownBank
 from memories.api.requests import ApiRequest
 from memories.rules.drafts import Label

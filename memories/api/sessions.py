@@ -24,7 +24,7 @@ from memories.search import sessions as found
 from memories.search.sessions import SessionFilter, Shown
 from memories.services import erasingsessions, extraction, sessions
 from memories.services.extraction import Judged
-from memories.services.sessions import MessageIdReused, SessionLabelled
+from memories.services.sessions import MessageIdReused, SessionLabelled, SessionOutOfReach
 from memoryhub.lib.answers import json_answer
 from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.openapi.shapes import Word, shown
@@ -277,7 +277,7 @@ def get_session(request: ApiRequest, sid: str) -> HttpResponse:
 @router.post(
     "/sessions/{sid}/messages",
     response={201: AddedMessages, 200: AddedMessages},
-    **told("Add messages to a conversation", KeyScope.SESSIONS, MessageIdReused, SessionLabelled),
+    **told("Add messages to a conversation", KeyScope.SESSIONS, MessageIdReused, SessionLabelled, SessionOutOfReach),
 )
 def add_messages(request: ApiRequest, sid: str, part: ConversationPart) -> HttpResponse:
     """Append one message (its fields) or up to 500 (`messages`); one whose `id` is known is not stored again."""

@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from ninja import Router
 from pydantic import Field, with_config
 
-from banks.access import KeyScope
+from banks.access import KeyScope, WholeVaultNeeded
 from banks.services.agents import UnknownAgent
 from banks.services.banks import UnknownBank, find_bank
 from memories.api.requests import ApiRequest
@@ -101,7 +101,7 @@ def list_settings(request: ApiRequest, bank: Label | None = None) -> HttpRespons
 @router.patch(
     "/settings",
     response=SettingOut,
-    **told("Change a setting", KeyScope.SETTINGS_ADMIN, SettingInvalid, UnknownBank, UnknownAgent),
+    **told("Change a setting", KeyScope.SETTINGS_ADMIN, SettingInvalid, UnknownBank, UnknownAgent, WholeVaultNeeded),
 )
 def write_setting(request: ApiRequest, change: SettingChange) -> HttpResponse:
     """Set one value for the vault, one of its banks or one of its agents."""

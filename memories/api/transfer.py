@@ -12,7 +12,7 @@ from ninja import Router
 from pydantic import Field, StrictBool, model_validator, with_config
 from pydantic_core import PydanticCustomError
 
-from banks.access import KeyScope
+from banks.access import KeyScope, WholeVaultNeeded
 from banks.services.banks import UnknownBank
 from memories.api.jobs import JobOut, job_out
 from memories.api.requests import ApiRequest
@@ -26,7 +26,7 @@ from memories.rules.vocabulary import ImportState
 from memories.services import exporting, imports, received
 from memories.services.imports import ImportNotReady, LinesInterleaved
 from memoryhub.lib.answers import json_answer
-from memoryhub.lib.errors import Denied, FieldError, Invalid
+from memoryhub.lib.errors import FieldError, Invalid
 from memoryhub.lib.openapi.shapes import Word, shown
 from memoryhub.lib.openapi.told import told
 from memoryhub.lib.sealing import opened
@@ -196,7 +196,9 @@ def export_vault(
 
 
 @router.post(
-    "/imports", response={202: ImportOut}, **told("Begin an import", KeyScope.IMPORT, Denied, FileRefused, UnknownBank)
+    "/imports",
+    response={202: ImportOut},
+    **told("Begin an import", KeyScope.IMPORT, WholeVaultNeeded, FileRefused, UnknownBank),
 )
 def begin_import(request: ApiRequest, body: ImportWanted) -> HttpResponse:
     """Take in an export, or a file of another program, and check it in a job; `dry_run: false` goes on to import it."""
@@ -210,13 +212,13 @@ def begin_import(request: ApiRequest, body: ImportWanted) -> HttpResponse:
     return _staged(request, found, body.complete)
 
 
-@router.get("/imports", response=ImportList, **told("List imports", KeyScope.IMPORT))
+@router.get("/imports", response=ImportList, **told("List imports", KeyScope.IMPORT, WholeVaultNeeded))
 def list_imports(request: ApiRequest) -> HttpResponse:
     """The vault's newest imports."""
     return json_answer({"items": [import_out(found) for found in imports.list_imports(request.access)]})
 
 
-@router.get("/imports/{import_id}", response=ImportOut, **told("Read an import", KeyScope.IMPORT))
+@router.get("/imports/{import_id}", response=ImportOut, **told("Read an import", KeyScope.IMPORT, WholeVaultNeeded))
 def get_import(request: ApiRequest, import_id: str) -> HttpResponse:
     """One import: its state, what the check found, how far it is, what it made, which lines were refused."""
     return json_answer(import_out(imports.get_import(request.access, import_id)))
@@ -225,7 +227,7 @@ def get_import(request: ApiRequest, import_id: str) -> HttpResponse:
 @router.post(
     "/imports/{import_id}/lines",
     response={202: ImportOut},
-    **told("Send more of an import", KeyScope.IMPORT, FileRefused, ImportNotReady, LinesInterleaved),
+    **told("Send more of an import", KeyScope.IMPORT, WholeVaultNeeded, FileRefused, ImportNotReady, LinesInterleaved),
 )
 def stage_lines(request: ApiRequest, import_id: str, body: Piece) -> HttpResponse:
     """More of a file that was begun with `complete: false`: whole lines of an export, any bytes of another file."""
@@ -235,7 +237,7 @@ def stage_lines(request: ApiRequest, import_id: str, body: Piece) -> HttpRespons
 @router.post(
     "/imports/{import_id}/apply",
     response={202: ImportOut},
-    **told("Carry out a checked import", KeyScope.IMPORT, ImportNotReady),
+    **told("Carry out a checked import", KeyScope.IMPORT, WholeVaultNeeded, ImportNotReady),
 )
 def apply_import(request: ApiRequest, import_id: str) -> HttpResponse:
     """Carry out an import that was checked as a dry run."""

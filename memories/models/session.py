@@ -26,8 +26,12 @@ class SessionQuerySet(models.QuerySet["Session"]):
     """The conversations a caller may mean."""
 
     def visible_to(self, access: Access) -> SessionQuerySet:
-        """Those of the vault; for an isolated agent, only its own (CON-25)."""
+        """Those of the vault; for an isolated agent, only its own (CON-25); for a key limited to banks, those in which
+        nobody spoke who reaches others (BNK-02).
+        """
         rows = self.filter(vault_id=access.vault_id)
+        if access.bank_ids is not None:
+            rows = rows.filter(bank_ids__contained_by=sorted(access.bank_ids))
         return rows.filter(private_to=access.agent_id) if access.agent and access.agent.is_isolated else rows
 
 

@@ -15,7 +15,7 @@ from memories.rules.drafts import Entity, Label, Moment, Namespace, Tag
 from memories.rules.vocabulary import MemoryCategory, MemoryType, Role, SourceKind, Status, Trust
 from memoryhub.lib.clock import now
 from memoryhub.lib.openapi.shapes import shown
-from memoryhub.lib.strict import StrictModel
+from memoryhub.lib.strict import StrictModel, refuse_nothing
 
 
 class Presence(StrEnum):
@@ -59,9 +59,7 @@ def _listed(value: object) -> object:
 
 def _naming(value: object) -> object:
     """A filter by nothing would be no filter at all, and answer about everybody."""
-    if isinstance(value, list | tuple) and not value:
-        raise PydanticCustomError("names_nothing", "is empty; leave it out for no limit, or name at least one")
-    return _listed(value)
+    return _listed(refuse_nothing(value))
 
 
 def _one_at_least(schema: dict[str, Any]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from memories.rules.limits import LABEL_MAX
 from memories.rules.webhooks import URL_MAX, fault_of
 from memoryhub.lib.openapi.shapes import changes_shown, shown
-from memoryhub.lib.strict import StrictModel
+from memoryhub.lib.strict import StrictModel, refuse_nothing
 
 
 def _checked(url: str) -> str:
@@ -21,9 +21,13 @@ def _checked(url: str) -> str:
 
 Url = Annotated[str, Field(min_length=1, max_length=URL_MAX, strict=True), AfterValidator(_checked)]
 Name = Annotated[str, Field(min_length=1, max_length=100, strict=True)]
-Types = Annotated[list[Annotated[str, Field(max_length=40, strict=True)]], Field(max_length=40)]
+Types = Annotated[
+    list[Annotated[str, Field(max_length=40, strict=True)]],
+    BeforeValidator(refuse_nothing),
+    Field(min_length=1, max_length=40),
+]
 BankName = Annotated[str, Field(min_length=1, max_length=LABEL_MAX, strict=True)]
-Banks = Annotated[list[BankName], Field(max_length=50)]
+Banks = Annotated[list[BankName], BeforeValidator(refuse_nothing), Field(min_length=1, max_length=50)]
 
 
 class WebhookDraft(StrictModel):
@@ -33,7 +37,7 @@ class WebhookDraft(StrictModel):
 
     url: Url
     name: Name | None = None
-    types: Types = []
+    types: Types | None = None
     banks: Banks | None = None
     #: The address is a private one, and meant to be.
     private: Annotated[bool, Field(strict=True)] = False

@@ -35,16 +35,19 @@ NOTHING = Doings()
 
 
 def doings_of_keys(access: Access) -> dict[str, Doings]:
-    """Key id → what it did. Needs keys:admin."""
+    """Key id → what it did. Needs keys:admin. Raises WholeVaultNeeded."""
     access.require(KeyScope.KEYS_ADMIN)
+    access.require_whole_vault()
     return {key: Doings(*rest) for key, *rest in fetch(_BY_KEY, _since(access))}
 
 
 def doings_of_agents(access: Access) -> dict[str, Doings]:
-    """Agent id → what its keys did, none but its own for an agent. Needs memories:read."""
+    """Agent id → what its keys did, none but its own for an agent or a key limited to banks. Needs memories:read."""
     access.require(KeyScope.MEMORIES_READ)
     found = {agent: Doings(*rest) for agent, *rest in fetch(_BY_AGENT, _since(access))}
-    return found if access.agent is None else {key: one for key, one in found.items() if key == access.agent_id}
+    if access.agent is None and access.bank_ids is None:
+        return found
+    return {key: one for key, one in found.items() if key == access.agent_id}
 
 
 @dataclass(frozen=True, slots=True)

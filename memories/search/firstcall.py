@@ -27,9 +27,10 @@ class CallSeen:
 def find_call(access: Access, since: dt.datetime, key_id: UUID | None = None) -> CallSeen | None:
     """The first authenticated call of a key of this vault, or of one key, since a moment. Needs keys:admin.
 
-    That a key is used is noted once a minute; what it did says it at once.
+    That a key is used is noted once a minute; what it did says it at once. Raises WholeVaultNeeded.
     """
     access.require(KeyScope.KEYS_ADMIN)
+    access.require_whole_vault()
     named = {"vault": access.vault_id, "since": since, "key": key_id, "looked_at": _LOOKED_AT}
     rows = fetch(_FIRST, named)
     return CallSeen(*rows[0]) if rows else None

@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
-from banks.access import Access, KeyScope, mandate_of, system_access
+from banks.access import Access, KeyScope, WholeVaultNeeded, mandate_of, system_access
 from banks.services.audit import Audited, record_audit
 from banks.services.banks import UnknownBank, find_bank
 from memories.jobs import JobKind
@@ -28,7 +28,7 @@ from memories.services.datamigrations import record_import
 from memories.services.jobs import enqueue_job
 from memoryhub.lib.bulk import insert_rows
 from memoryhub.lib.clock import now
-from memoryhub.lib.errors import Conflict, Denied, HubError, NotFound
+from memoryhub.lib.errors import Conflict, HubError, NotFound
 from memoryhub.lib.ids import parse_id
 from memoryhub.lib.sealing import gate
 
@@ -264,7 +264,7 @@ def _name_of(content_hash: bytes | memoryview) -> UUID:
 def _require_import(access: Access) -> None:
     access.require(KeyScope.IMPORT)
     if access.bank_ids is not None:
-        raise Denied("A key that is limited to some banks imports no vault; use one that reaches all banks.")
+        raise WholeVaultNeeded("A key that is limited to some banks imports no vault; use one that reaches all banks.")
 
 
 def _visible(access: Access) -> QuerySet[VaultImport]:

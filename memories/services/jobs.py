@@ -10,15 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
-from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Coalesce
+from django.db import IntegrityError, transaction
+from django.db.models import Case, Count, F, Q, QuerySet, TextField, Value, When
+from django.db.models.functions import Cast, Coalesce
 
 from banks.access import Access, KeyScope
 from banks.services.audit import Audited, record_audit
 from memories.events import EventType
 from memories.jobs import JobKind
-from memories.models import Happened, Job, MigrationRecord, record_events
+from memories.models import Dream, Happened, Job, MigrationRecord, Session, VaultImport, record_events
 from memories.rules.datamigrations import MigrationState
 from memories.rules.progress import LEASE
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
@@ -220,18 +220,19 @@ def due_jobs(limit: int = 100) -> list[UUID]:
 
 
 def list_jobs(access: Access, state: JobState | None = None, limit: int = 100) -> list[Job]:
-    """The vault's newest jobs, of one state if given. Needs ops:read."""
+    """The vault's newest jobs, of one state if given; what the caller asked for where it reaches only a part.
+
+    Needs ops:read.
+    """
     access.require(KeyScope.OPS_READ)
-    jobs = Job.objects.filter(vault_id=access.vault_id)
+    jobs = _visible(access)
     return list((jobs.filter(state=state.value) if state else jobs).order_by("-created_at", "-pk")[:limit])
 
 
 def count_jobs(access: Access) -> dict[str, int]:
-    """How many jobs the vault has in each state. Needs ops:read."""
+    """How many of the jobs it may see are in each state. Needs ops:read."""
     access.require(KeyScope.OPS_READ)
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT state, count(*) FROM memories_job WHERE vault_id = %s GROUP BY state", [access.vault_id])
-        found = dict(cursor.fetchall())
+    found = dict(_visible(access).order_by().values_list("state").annotate(n=Count("pk")))
     return {state.value: found.get(state.value, 0) for state in JobState}
 
 
@@ -242,10 +243,26 @@ def get_job(access: Access, job_id: str | UUID) -> Job:
 
 
 def _job(access: Access, job_id: str | UUID) -> Job:
-    job = Job.objects.filter(vault_id=access.vault_id, pk=parse_id(job_id)).first()
+    job = _visible(access).filter(pk=parse_id(job_id)).first()
     if job is None:
         raise NotFound("There is no such job in this vault.")
     return job
+
+
+def _visible(access: Access) -> QuerySet[Job]:
+    """Every job of the vault; whoever reaches only a part sees what it asked for and what reads its conversations.
+
+    The others name memories, or do the whole vault's work, which is nobody's else to stop.
+    """
+    rows = Job.objects.filter(vault_id=access.vault_id)
+    if access.reaches_whole_vault:
+        return rows
+    asked = {"actor_kind": access.actor.kind, "actor_id": access.actor.id}
+    dreams = Dream.objects.filter(vault_id=access.vault_id, **asked).values("job_id")
+    imports = VaultImport.objects.filter(vault_id=access.vault_id, mandate__contains=asked).values("job_id")
+    heard = Session.objects.visible_to(access).annotate(key=Cast("pk", TextField())).values("key")
+    talks = Q(kind__in=[JobKind.EXTRACT_SESSION, JobKind.SUMMARIZE_SESSION], dedupe_key__in=heard)
+    return rows.filter(Q(ref__mandate__contains=asked) | Q(pk__in=dreams) | Q(pk__in=imports) | talks)
 
 
 def retry_job(access: Access, job_id: str | UUID) -> Job:

@@ -79,9 +79,10 @@ def _view(rules: GuardRules, service: GuardedService, row: CallGuard | None) -> 
 def reset_guard(access: Access) -> list[GuardView]:
     """Close every guard of this vault and forget their errors; what was deferred runs at its next turn. How they are.
 
-    Needs ops:write (GRD-14).
+    Needs ops:write (GRD-14). Raises WholeVaultNeeded.
     """
     access.require(KeyScope.OPS_WRITE)
+    access.require_whole_vault()
     with transaction.atomic():
         for service in GuardedService:
             clear_guard(access, service)
@@ -101,8 +102,12 @@ class CallCounts:
 def list_model_calls(
     access: Access, result: CallResult | None = None, limit: int = 100, before: UUID | None = None
 ) -> list[ModelCall]:
-    """The vault's newest rows of the ledger, of one result if given, older than ``before``. Needs ops:read."""
+    """The vault's newest rows of the ledger, of one result if given, older than ``before``. Needs ops:read.
+
+    Raises WholeVaultNeeded: a row names the memories that a model was asked about together.
+    """
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     calls = ModelCall.objects.filter(vault_id=access.vault_id)
     calls = calls.filter(result=result.value) if result else calls
     calls = calls.filter(pk__lt=before) if before else calls
@@ -110,8 +115,12 @@ def list_model_calls(
 
 
 def count_model_calls(access: Access, since: dt.datetime | None = None, request_id: str = "") -> CallCounts:
-    """What the ledger of this vault adds up to, since a moment or in all, of one request if given. Needs ops:read."""
+    """What the ledger of this vault adds up to, since a moment or in all, of one request if given. Needs ops:read.
+
+    Raises WholeVaultNeeded.
+    """
     access.require(KeyScope.OPS_READ)
+    access.require_whole_vault()
     calls: QuerySet[ModelCall] = ModelCall.objects.filter(vault_id=access.vault_id)
     calls = calls.filter(created_at__gte=since) if since else calls
     calls = calls.filter(request_id=request_id) if request_id else calls

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from banks.access import Access, Actor, KeyScope
 from banks.models import AuditEntry
 from memories.events import EventType
@@ -109,16 +111,25 @@ def _signature(access: Access, receipt: ErasureReceipt) -> bytes:
 
 
 def list_receipts(access: Access, limit: int = 100, before: UUID | None = None) -> list[ErasureReceipt]:
-    """Receipts of the vault, the newest first, older than ``before`` when given. Needs ops:read."""
+    """Receipts of the vault, the newest first, older than ``before`` when given; where the caller reaches a part, its
+    own. Needs ops:read.
+    """
     access.require(KeyScope.OPS_READ)
-    rows = ErasureReceipt.objects.filter(vault_id=access.vault_id)
+    rows = _visible(access)
     return list((rows if before is None else rows.filter(pk__lt=before)).order_by("-pk")[:limit])
+
+
+def _visible(access: Access) -> QuerySet[ErasureReceipt]:
+    rows = ErasureReceipt.objects.filter(vault_id=access.vault_id)
+    if access.reaches_whole_vault:
+        return rows
+    return rows.filter(actor_kind=access.actor.kind, actor_id=access.actor.id)
 
 
 def get_receipt(access: Access, receipt_id: str | UUID) -> ErasureReceipt:
     """One receipt. Needs ops:read. Raises NotFound."""
     access.require(KeyScope.OPS_READ)
-    found = ErasureReceipt.objects.filter(vault_id=access.vault_id, pk=parse_id(receipt_id)).first()
+    found = _visible(access).filter(pk=parse_id(receipt_id)).first()
     if found is None:
         raise NotFound("There is no such receipt in this vault.")
     return found

@@ -42,6 +42,12 @@ class SessionLabelled(Conflict):
     code = "session_labelled"
 
 
+class SessionOutOfReach(Conflict):
+    """In this session somebody spoke who reaches banks that this key does not; go on under another `session_id`."""
+
+    code = "session_out_of_reach"
+
+
 @dataclass(frozen=True, slots=True)
 class Added:
     """What became of each message sent: the row, whether it is new, and the memory it was saved as at once, if any."""
@@ -59,7 +65,8 @@ class Added:
 def add_messages(access: Access, sid: str, part: ConversationPart) -> Added:
     """Append turns to a conversation, which begins with its first. Needs sessions; import to set times.
 
-    A message whose id is known is answered and not stored again. Raises Invalid, MessageIdReused, SessionLabelled.
+    A message whose id is known is answered and not stored again. Raises Invalid, MessageIdReused, SessionLabelled,
+    SessionOutOfReach.
     """
     access.require(KeyScope.SESSIONS)
     _check(access, sid, part)
@@ -105,7 +112,9 @@ def summary_limits_of(settings: dict[str, Any]) -> SummaryLimits:
 
 
 def _locked_session(access: Access, sid: str, part: ConversationPart) -> Session:
-    """The session's row, made if it is not there. Raises SessionLabelled when what is said of it does not fit."""
+    """The session's row, made if it is not there. Raises SessionLabelled when what is said of it does not fit,
+    SessionOutOfReach.
+    """
     private = access.agent_id if access.agent and access.agent.is_isolated else None
     fresh = Session(
         vault_id=access.vault_id,
@@ -118,6 +127,8 @@ def _locked_session(access: Access, sid: str, part: ConversationPart) -> Session
     Session.objects.bulk_create([fresh], ignore_conflicts=True)
     rows = Session.objects.select_for_update(no_key=True)
     session = rows.get(vault_id=access.vault_id, sid=sid, private_to=private)
+    if access.bank_ids is not None and (session.bank_ids is None or not access.bank_ids.issuperset(session.bank_ids)):
+        raise SessionOutOfReach
     if part.namespace is not None and part.namespace != session.namespace:
         raise SessionLabelled
     for name in ("user_id", "agent_id", "task_id"):
@@ -125,9 +136,6 @@ def _locked_session(access: Access, sid: str, part: ConversationPart) -> Session
         if told is not None and known not in {None, told}:
             raise SessionLabelled
         setattr(session, name, known or told)
-    if access.bank_ids is not None:
-        reached = access.bank_ids if session.bank_ids is None else access.bank_ids.intersection(session.bank_ids)
-        session.bank_ids = sorted(reached)
     return session
 
 

@@ -58,13 +58,16 @@ def held_by(access: Access, rows: Sequence[SettingValue], bank_id: UUID | None, 
 def write_setting(access: Access, level: Level, key: str, value: Any, target: str | None = None) -> Effective:
     """Set one value for the vault, one of its banks or one of its agents; None takes it back.
 
-    Needs settings:admin. Raises SettingInvalid; system-wide settings are the operator's, through the environment's
+    Needs settings:admin. Raises SettingInvalid, WholeVaultNeeded where the value would hold beyond what the caller
+    reaches; system-wide settings are the operator's, through the environment's
     shell, never through a vault's key.
     """
     access.require(KeyScope.SETTINGS_ADMIN)
     if level not in {Level.VAULT, Level.BANK, Level.AGENT}:
         raise SettingInvalid(errors=[FieldError("/level", "wrong_level", "must be vault, bank or agent")])
     target_id = _target(access, level, target)
+    if level != Level.BANK and (access.agent is None or access.agent.pk != target_id):
+        access.require_whole_vault()
     bank_id = target_id if level == Level.BANK else None
     if value is None:
         key = canonical_key(key)

@@ -73,7 +73,7 @@ def create_webhook(access: Access, draft: WebhookDraft) -> Issued:
             name=draft.name or str(urlsplit(draft.url).hostname),
             url=draft.url,
             secret=secret,
-            types=sorted(audible(access, draft.types)),
+            types=sorted(audible(access, draft.types or ())),
             banks=_banks(access, draft.banks),
             is_private=is_private,
             state=(WebhookState.BLOCKED if is_private else WebhookState.ACTIVE).value,

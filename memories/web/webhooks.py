@@ -94,7 +94,7 @@ class WebhookForm(forms.Form):
     def draft(self) -> dict[str, Any]:
         """The fields in the shape of a draft."""
         said = self.cleaned_data
-        return {**said, "name": said["name"] or None, "banks": said["banks"] or None}
+        return {**said, "name": said["name"] or None, "types": said["types"] or None, "banks": said["banks"] or None}
 
 
 def webhooks(request: HubRequest) -> HttpResponse:

@@ -39,6 +39,13 @@ def refuse_unstorable(value: Any, depth: int = 0) -> None:
             refuse_unstorable(item, depth + 1)
 
 
+def refuse_nothing(value: Any) -> Any:
+    """For lists that narrow: one that names nothing would narrow nothing, or leave nothing. None is no limit."""
+    if isinstance(value, list | tuple) and not value:
+        raise PydanticCustomError("names_nothing", "is empty; leave it out for no limit, or name at least one")
+    return value
+
+
 class StrictModel(BaseModel):
     """A frozen input model.
 

@@ -302,6 +302,7 @@ OF_THE_VAULT: dict[str, Callable[[Access], object]] = {
     "list_keys": lambda who: keys.list_keys(who),
     "pick_default": lambda who: banks.pick_default(who, banks.list_banks(who)),
     "meeting": lambda who: meeting.meeting(who, ["anything"], [b"anything"]),
+    "says_the_same": lambda who: meeting.says_the_same(who, own(who)),
 }
 """Verbs that show other things of the whole vault: nothing of another vault may be in the answer."""
 

@@ -17,10 +17,12 @@ from memories.jobs import JobKind
 from memories.models import Job, Message, Session
 from memories.rules.settings import Level
 from memories.rules.vocabulary import JobState
+from memories.search.sessions import list_sessions, read_window
 from memories.services.erasingsessions import erase_session
 from memories.services.sessions import (
     MessageIdReused,
     SessionLabelled,
+    SessionOutOfReach,
     add_messages,
     flush_session,
 )
@@ -239,12 +241,28 @@ def test_an_isolated_agent_has_sessions_of_its_own(access: Access):
 
 def test_banks_of_every_writer_bound_what_is_made_of_it(access: Access):
     limited = access_of(make_key(access, banks=["Work"])[1])
-    session = converse(access, "s1", "One.")
-    assert session.bank_ids is None
-    converse(limited, "s1", "Two.")
-    session.refresh_from_db()
-    assert limited.bank_ids is not None
-    assert session.bank_ids == list(limited.bank_ids)
+    assert converse(access, "s1", "One.").bank_ids is None
+    session = converse(limited, "s2", "Two.")
+    assert session.bank_ids == list(limited.bank_ids or ())
+    assert converse(access, "s2", "Three.").bank_ids == session.bank_ids
+
+
+def test_a_key_of_some_banks_hears_no_wider_conversation(access: Access):
+    """BNK-02: neither by reading it nor by speaking in it; what it began stays its own to read."""
+    wider = access_of(make_key(access, banks=["Work", "Health"])[1])
+    limited = access_of(make_key(access, banks=["Work"])[1])
+    converse(access, "of all", "The alarm code is 4711.")
+    converse(wider, "of two", "The gate code is 4711.")
+    own = converse(limited, "own", "Mine.")
+    converse(access, "own", "An answer.")
+    assert [one.pk for one in list_sessions(limited).items] == [own.pk]
+    for sid in ("of all", "of two"):
+        with pytest.raises(NotFound):
+            read_window(limited, sid)
+        with pytest.raises(SessionOutOfReach):
+            converse(limited, sid, "Let me in.")
+    assert numbers(Session.objects.get(sid="of all")) == [1]
+    assert [one.pk for one in list_sessions(wider).items] == [own.pk, Session.objects.get(sid="of two").pk]
 
 
 @pytest.mark.django_db(transaction=True)
