@@ -108,7 +108,13 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/300s/key", "change_password": "5/m/user"}
+# "ip" is an address or a known browser, and "key" a name tried from one; see memoryhub/accounts.py.
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "10/m/ip,5/300s/key",
+    "login_failed_anywhere": "50/h/key",
+    "change_password": "5/m/user",
+}
 
 # What browsers may do
 SECURE_CSP: dict[str, list[str]] = {

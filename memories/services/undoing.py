@@ -33,6 +33,7 @@ from memories.rules.bulk import REVIEWS
 from memories.rules.cleanupplans import PlanState
 from memories.rules.undoing import AT_ONCE, Refusal, refusal, state_after
 from memories.rules.vocabulary import ChangesetState, JobState, PairState, Relation, Status
+from memories.search.reading import reaches_version
 from memories.services.altering import Alteration, alter_where_possible
 from memories.services.archiving import link_successors
 from memories.services.changesets import find_changeset, items_of, undoable_until
@@ -256,7 +257,7 @@ def _values_before(
         return {"archived_at": memory.archived_at or now(), "archived_reason": "undone"}, why
     touched = {name for revision in kept for name in revision.changed}
     before = kept[0].before if kept and version == item.version_after else {}
-    lost = "content" in touched and before.get("content") is None
+    lost = ("content" in touched and before.get("content") is None) or not _reached(access, kept)
     why = refusal(version, item.version_after, is_kept=bool(kept), is_readable=not lost)
     if why is not None:
         return {}, why
@@ -269,6 +270,11 @@ def _values_before(
         elif head_of(access, there).pk == memory.pk:
             why = Refusal.SUPERSEDES_ITSELF
     return values, why
+
+
+def _reached(access: Access, kept: Iterable[Revision]) -> bool:
+    """Whether it goes back to nowhere that the caller does not reach."""
+    return all(reaches_version(access, revision) for revision in kept)
 
 
 def _is_as_left(memory: Memory, item: ChangesetItem) -> bool:

@@ -99,3 +99,73 @@ def test_an_account_that_is_switched_off_is_told_so(client: Client):
     answer = client.post(LOGIN, {"login": "alice", "password": PASSWORD})
     assert answer.status_code == 403
     assert "switched off" in answer.content.decode()
+
+
+def tried(client: Client, password: str, name: str = "alice", address: str = "127.0.0.1") -> bool:
+    """Whether somebody at that address got in."""
+    client.post(LOGIN, {"login": name, "password": password}, REMOTE_ADDR=address)
+    return "_auth_user_id" in client.session
+
+
+def known(name: str = "alice") -> Client:
+    """A browser somebody signed in with, and out again."""
+    client = signed_in(name, "/")
+    client.post("/accounts/logout/")
+    assert "_auth_user_id" not in client.session
+    return client
+
+
+def test_a_stranger_elsewhere_locks_nobody_out(client: Client):
+    """S11: a name is counted for each address, so the fifth wrong guess shuts that address only."""
+    made("alice")
+    for number in range(6):
+        assert not tried(Client(), f"guess {number}", address="10.0.0.9")
+    assert not tried(Client(), PASSWORD, address="10.0.0.9")
+    assert tried(client, PASSWORD)
+
+
+def test_a_known_browser_enters_whatever_strangers_do_beside_it():
+    """S11: also from the same address, as all have behind a proxy, and beyond every limit of that address."""
+    made("alice")
+    own = known()
+    for number in range(35):
+        assert not tried(Client(), f"guess {number}")
+    assert not tried(Client(), PASSWORD)
+    assert tried(own, PASSWORD)
+
+
+def test_guessing_from_many_addresses_is_bounded():
+    """S11: strangers get 50 tries an hour at a name in all, whatever each address has left."""
+    made("alice")
+    own = known()
+    for number in range(50):
+        assert not tried(Client(), f"guess {number}", address=f"10.0.{number}.1")
+    assert not tried(Client(), PASSWORD, address="10.1.0.1")
+    assert tried(own, PASSWORD, address="10.2.0.1")
+
+
+def test_a_known_browser_guesses_no_more_than_a_stranger():
+    """S11: what it tries is counted too, for itself, and its mark is for its own name."""
+    made("alice")
+    made("bob")
+    own = known()
+    for number in range(5):
+        assert not tried(own, f"guess {number}")
+    assert not tried(own, PASSWORD)
+    assert tried(Client(), PASSWORD)
+    for number in range(5):
+        tried(Client(), f"guess {number}", name="bob")
+    assert not tried(own, PASSWORD, name="bob")
+
+
+def test_what_a_browser_is_known_by_is_not_made_up(client: Client):
+    """S11: the cookie is signed, sent to the login only, and out of reach of scripts."""
+    made("alice")
+    cookie = known().cookies["memoryhub_known"]
+    assert (cookie["path"], cookie["httponly"], cookie["samesite"]) == (LOGIN, True, "Lax")
+    for number in range(5):
+        tried(client, f"guess {number}")
+    for forged in (cookie.value[:-1] + "x", "e30:1:x", "\x00", "alice"):
+        stranger = Client()
+        stranger.cookies["memoryhub_known"] = forged
+        assert not tried(stranger, PASSWORD)

@@ -6,12 +6,12 @@ import datetime as dt
 
 import pytest
 
-from banks.access import ALL_SCOPES, Access, InvalidKey, KeyScope
+from banks.access import ALL_SCOPES, Access, InvalidKey, KeyScope, WholeVaultNeeded
 from banks.access.access import MissingScope
 from banks.models import ApiKey, AuditEntry
 from banks.services.agents import UnknownAgent
-from banks.services.banks import UnknownBank
-from banks.services.drafts import KeyDraft
+from banks.services.banks import UnknownBank, create_bank, update_bank
+from banks.services.drafts import BankChanges, BankDraft, KeyDraft
 from banks.services.keys import (
     OVERLAP,
     KeyNotLive,
@@ -141,3 +141,26 @@ def test_every_change_of_a_key_is_audited(access):
     actions = AuditEntry.objects.filter(target_kind="api_key").order_by("id").values_list("action", flat=True)
     assert list(actions) == ["create_key", "rotate_key", "revoke_key"]
     assert access_of(make_key(access)[1]).scopes == ALL_SCOPES
+
+
+def test_no_key_outlives_its_maker(access):
+    """API-17: a key that ends makes none that goes on; without a word it ends with it."""
+    ends = now() + dt.timedelta(days=1)
+    maker = key(access, "keys:admin", "memories:read", expires_at=ends.isoformat())
+    wish = {"name": "k", "scopes": ["memories:read"]}
+    assert create_key(maker, KeyDraft.parse(wish))[0].expires_at == ends
+    sooner = now() + dt.timedelta(hours=1)
+    assert create_key(maker, KeyDraft.parse(wish | {"expires_at": sooner.isoformat()}))[0].expires_at == sooner
+    with pytest.raises(WiderThanCreator):
+        create_key(maker, KeyDraft.parse(wish | {"expires_at": (ends + dt.timedelta(hours=1)).isoformat()}))
+    assert create_key(access, KeyDraft.parse(wish))[0].expires_at is None
+
+
+def test_a_key_of_some_banks_changes_nothing_of_the_whole_vault(access):
+    """BNK-02: no new bank, no other default, and no setting but of its own banks."""
+    admin = key(access, "banks:admin", "settings:admin", "memories:read", banks=["Work"])
+    with pytest.raises(WholeVaultNeeded):
+        create_bank(admin, BankDraft(name="Mine"))
+    with pytest.raises(WholeVaultNeeded):
+        update_bank(admin, "work", BankChanges(is_default=True))
+    assert update_bank(admin, "work", BankChanges(description="Own.")).description == "Own."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from banks.access import Access, KeyScope
+from banks.access import Access, KeyScope, WholeVaultNeeded
 from banks.models import Agent, ApiKey
-from banks.services.agents import UnknownAgent, create_agent, retire_agent
-from banks.services.drafts import AgentDraft
-from banks.services.keys import WiderThanCreator, rotate_key
+from banks.services.agents import FreerThanOwn, UnknownAgent, create_agent, get_agent, retire_agent, update_agent
+from banks.services.drafts import AgentChanges, AgentDraft
+from banks.services.keys import WiderThanCreator, revoke_key, rotate_key
 from tests.factories import access_of, make_key
 
 READ = frozenset({KeyScope.MEMORIES_READ})
@@ -75,3 +75,47 @@ def test_a_retired_agent_gets_no_key_even_from_itself(access: Access) -> None:
         make_key(maker, READ)
     with pytest.raises(UnknownAgent):
         make_key(access, READ, agent="ended")
+
+
+FREEDOMS = {
+    "its own, out of isolation": (True, "verified", "own", {"is_isolated": False}, True),
+    "its own, to more trust": (False, "inferred", "own", {"trust_ceiling": "stated"}, True),
+    "its own, to less trust": (False, "inferred", "own", {"trust_ceiling": "untrusted"}, False),
+    "its own, into isolation": (False, "inferred", "own", {"is_isolated": True}, False),
+    "another, out of isolation like its own": (True, "verified", "other", {"is_isolated": False}, True),
+    "another, to more trust than its own": (False, "inferred", "other", {"trust_ceiling": "verified"}, True),
+    "another, to as much trust": (False, "stated", "other", {"trust_ceiling": "stated"}, False),
+    "another, by one that is free": (False, "verified", "other", {"is_isolated": False}, False),
+    "what is no freedom": (True, "untrusted", "own", {"description": "Writes."}, False),
+}
+
+
+@pytest.mark.parametrize("isolated, ceiling, which, changes, refused", FREEDOMS.values(), ids=FREEDOMS.keys())
+def test_a_key_of_an_agent_frees_none_further_than_its_own(access, isolated, ceiling, which, changes, refused):
+    """API-17: not even with banks:admin, which changes agents otherwise."""
+    own = agent(access, "own", is_isolated=isolated, trust_ceiling=ceiling)
+    other = agent(access, "other", is_isolated=True, trust_ceiling="untrusted")
+    target = {"own": own, "other": other}[which]
+    before = Agent.objects.values("is_isolated", "trust_ceiling").get(pk=target.pk)
+    admin = access_of(make_key(access, ADMIN | {KeyScope.BANKS_ADMIN}, agent="own")[1])
+    if not refused:
+        update_agent(admin, target.pk, AgentChanges.parse(changes))
+        return
+    with pytest.raises(FreerThanOwn):
+        update_agent(admin, target.pk, AgentChanges.parse(changes))
+    assert Agent.objects.values("is_isolated", "trust_ceiling").get(pk=target.pk) == before
+    update_agent(access, target.pk, AgentChanges.parse(changes))  # whoever is no agent may
+
+
+def test_a_key_of_some_banks_touches_no_agent_beyond_them(access):
+    """BNK-02: keys that reach further are not ended by retiring their agent, and preferences elsewhere stay."""
+    clerk = agent(access, "clerk", default_bank="Health", preferred_banks=["Health", "Work"])
+    admin = access_of(make_key(access, ADMIN | {KeyScope.BANKS_ADMIN}, banks=["Work"])[1])
+    update_agent(admin, clerk.pk, AgentChanges.parse({"preferred_banks": []}))
+    assert [bank.name for bank in get_agent(access, clerk.pk).preferred_banks.all()] == ["Health"]
+    make_key(access, READ, agent="clerk", banks=["Work"])
+    wide, _ = make_key(access, READ, agent="clerk", banks=["Health"])
+    with pytest.raises(WholeVaultNeeded):
+        retire_agent(admin, clerk.pk)
+    revoke_key(access, wide.pk)
+    assert retire_agent(admin, clerk.pk).retired_at is not None

@@ -268,3 +268,16 @@ def test_a_killed_undo_goes_on_where_it_stopped(access: Access, many: Changeset,
     versions = set(Memory.objects.exclude(pk=edited).values_list("version", flat=True))
     assert versions == {3}
     assert ChangesetItem.objects.get(memory_id=edited).refused == "changed_since"
+
+
+def test_a_key_of_some_banks_sends_nothing_back_to_another(access):
+    """BNK-02: what was moved into its bank stays there until somebody undoes it who reaches both."""
+    memory = remember(access, "It came from Health.", bank="Health")
+    wish = {"action": "move_bank", "bank": "Work", "ids": [str(memory.pk)]}
+    changeset = bulk_change(access, BulkChange.parse(wish)).changeset
+    assert changeset is not None
+    limited = access_of(make_key(access, banks=["Work"])[1])
+    assert list(undo_changeset(limited, changeset.pk).blocked) == [memory.pk]
+    assert Memory.objects.get(pk=memory.pk).bank.name == "Work"
+    undo_changeset(access, changeset.pk)
+    assert Memory.objects.get(pk=memory.pk).bank.name == "Health"
