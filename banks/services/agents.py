@@ -116,7 +116,7 @@ def update_agent(access: Access, agent_id: str | UUID, changes: AgentChanges) ->
     try:
         with transaction.atomic():
             agent = _locked(access, agent_id)
-            if access.agent is not None and frees(access.agent, agent, changes):
+            if access.agent is not None and _frees(access.agent, agent, changes):
                 raise FreerThanOwn
             if "default_bank" in changes.model_fields_set:
                 wanted = changes.default_bank
@@ -133,7 +133,7 @@ def update_agent(access: Access, agent_id: str | UUID, changes: AgentChanges) ->
     return get_agent(access, agent.pk)
 
 
-def frees(own: Agent, agent: Agent, changes: AgentChanges) -> bool:
+def _frees(own: Agent, agent: Agent, changes: AgentChanges) -> bool:
     """Whether ``agent`` would see, or be trusted with, more than before and more than the changer's ``own`` agent."""
     opens = agent.is_isolated and own.is_isolated and changes.is_isolated is False
     wanted = TRUST_ORDER.index(changes.trust_ceiling) if changes.trust_ceiling is not None else 0
