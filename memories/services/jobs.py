@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Case, Count, F, Q, QuerySet, TextField, Value, When
 from django.db.models.functions import Cast, Coalesce
 

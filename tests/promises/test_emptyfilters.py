@@ -106,5 +106,8 @@ def test_a_form_without_ticks_says_nothing_and_means_no_limit(browser: Client, a
 
 def test_the_clients_own_calls(access: Access):
     """The Python client sends what it was given: an empty list is not left out on the way."""
-    assert create_key("k", ["memories:read"], banks=[]).body["banks"] == []
-    assert create_webhook("https://example.org/", types=[]).body["types"] == []
+    bodies = [
+        create_key("k", ["memories:read"], banks=[]).body or {},
+        create_webhook("https://example.org/", types=[]).body or {},
+    ]
+    assert [bodies[0]["banks"], bodies[1]["types"]] == [[], []]
