@@ -20,7 +20,7 @@ from django.utils.datastructures import MultiValueDict
 from django.views.decorators.csp import csp_override
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
-from ninja.errors import HttpError, ValidationError
+from ninja.errors import HttpError, ValidationError, ValidationErrorContext
 from ninja.openapi.docs import Swagger
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
@@ -44,7 +44,7 @@ from memoryhub.lib.openapi.tags import DESCRIPTION, TAGS
 from memoryhub.lib.pagination import CursorInvalid, CursorMismatch
 from memoryhub.lib.problems import TooLarge, UnsupportedMediaType
 from memoryhub.lib.ratelimit import RateLimited
-from memoryhub.lib.strict import snake_case
+from memoryhub.lib.strict import sentence_of, snake_case
 from memoryhub.middleware.body import QueryTooLong
 from memoryhub.middleware.faults import DatabaseAway, DatabaseBusy, answer_fault
 
@@ -145,6 +145,16 @@ class HubAPI(NinjaAPI):
         """The view's name, which is the verb."""
         return operation.view_func.__name__
 
+    def validation_error_from_error_contexts(
+        self, error_contexts: list[ValidationErrorContext[Any]]
+    ) -> ValidationError:
+        """Ninja's findings in the words of every other door."""
+        told = super().validation_error_from_error_contexts(error_contexts)
+        found = [one for each in error_contexts for one in each.pydantic_validation_error.errors(include_url=False)]
+        for said, item in zip(told.errors, found, strict=True):
+            said["msg"] = sentence_of(item)
+        return told
+
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
@@ -237,7 +247,8 @@ def _answer_validation(request: HttpRequest, exception: ValidationError) -> Http
     for item in exception.errors:
         source, *rest = item["loc"]
         parts = rest[1:] if source == "body" else rest
-        found.append(FieldError("".join(f"/{part}" for part in parts) or "/", item["type"], item["msg"]))
+        detail = item["msg"] if parts or item["type"] != "missing" else "a body is needed, in JSON"
+        found.append(FieldError("".join(f"/{part}" for part in parts) or "/", item["type"], detail))
     return problem_answer(request, Invalid(errors=found))
 
 

@@ -89,7 +89,8 @@ def locked_memory(access: Access, memory_id: str | UUID, expected_version: int |
         raise NotFound("There is no such memory in this vault.")
     if expected_version is not None and found.version != expected_version:
         raise StaleVersion(
-            f"The memory is at version {found.version}, not {expected_version}; read it again and merge.",
+            f"The memory is at version {found.version}, not {expected_version or 'what If-Match names'};"
+            " read it again and merge.",
             extra={"current_version": found.version},
         )
     return found

@@ -82,10 +82,13 @@ def said(**values: Any) -> dict[str, Any]:
 
 
 def segment(value: object) -> str:
-    """An id or a name as one step of a path. Raises Invalid for what would be another path."""
+    """An id or a name as one step of a path. Raises Invalid for what would be another path, or is no text."""
     if str(value) in _NO_SEGMENTS:
         raise Invalid(Problem(None, "no_id", f"{str(value)!r} is no id."))
-    return quote(str(value), safe="")
+    try:
+        return quote(str(value), safe="")
+    except UnicodeEncodeError:
+        raise Invalid(Problem(None, "no_id", f"{str(value)!r} is no id.")) from None
 
 
 def _word(value: Any) -> str:

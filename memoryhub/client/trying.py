@@ -43,7 +43,7 @@ class Tries[Answered]:
         self._may_be_done = False
 
     def request(self, http: httpx2.Client | httpx2.AsyncClient) -> httpx2.Request:
-        """What is sent, and sent again: with the same Idempotency-Key. Raises Invalid for what JSON cannot say."""
+        """What is sent, also again: one Idempotency-Key. Raises Invalid for what JSON or an address cannot hold."""
         call, headers, content = self.call, dict(self.call.headers), None
         if call.method in {"POST", "PATCH"}:
             headers["Idempotency-Key"] = uuid.uuid4().hex
@@ -51,9 +51,12 @@ class Tries[Answered]:
             headers["Content-Type"] = "application/json"
             content = _written(call.body)
         parameters = tuple(call.parameters) or None
-        return http.build_request(
-            call.method, call.path, params=parameters, content=content, headers=headers, timeout=self._limits
-        )
+        try:
+            return http.build_request(
+                call.method, call.path, params=parameters, content=content, headers=headers, timeout=self._limits
+            )
+        except (UnicodeEncodeError, httpx2.InvalidURL) as error:
+            raise Invalid(Problem(None, "no_address", f"This cannot be said in an address: {error}.")) from None
 
     def answer(self, response: httpx2.Response, body: bytes) -> Answered:
         """What the hub said, as the caller gets it. Raises MemoryHubError."""

@@ -43,7 +43,7 @@ def _with_zone(value: Any) -> Any:
 
 def _in_range(value: dt.datetime) -> dt.datetime:
     if not EARLIEST <= value <= LATEST:
-        raise PydanticCustomError("datetime_range", "is outside the years 1 to 9999")
+        raise PydanticCustomError("datetime_range", "must lie between 0001-01-02 and 9999-12-30")
     return value.astimezone(dt.UTC)
 
 

@@ -31,7 +31,11 @@ STATUS_OF = {
 }
 # What a status without an error of ours means: Django and ninja answer these by themselves.
 _BARE = {
-    400: ("bad_request", "The request could not be understood."),
+    400: (
+        "bad_request",
+        "The request could not be understood. If it named the hub by a host name of yours, an operator allows that"
+        " with MEMORYHUB_ALLOWED_HOSTS.",
+    ),
     403: ("denied", "This is not allowed."),
     404: ("not_found", "There is nothing at this address; see /api/docs for the paths there are."),
     405: ("method_not_allowed", "This address does not know that method; the Allow header lists those it knows."),

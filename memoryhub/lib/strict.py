@@ -18,6 +18,14 @@ from memoryhub.lib.errors import FieldError, Invalid
 MAX_DEPTH = 8
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _ITEMS = re.compile(" item(s?)( after validation)?")
+_OBJECT = "must be a JSON object"
+_PLAINER = {
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "dict_type": _OBJECT,
+    "extra_forbidden": "is not known here; leave it out, or correct its name",
+    "timezone_aware": "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z",
+}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -99,13 +107,18 @@ def field_errors(error: ValidationError, pointer: str = "") -> list[FieldError]:
         FieldError(
             pointer="".join([pointer, *(f"/{part}" for part in item["loc"])]) or "/",
             code=item["type"],
-            detail=_said(item),
+            detail=sentence_of(item),
         )
         for item in error.errors(include_url=False)
     ]
 
 
-def _said(item: ErrorDetails) -> str:
-    """Pydantic counts "items" where a text went through a validator of ours first; people count characters."""
+def sentence_of(item: ErrorDetails) -> str:
+    """What a finding of pydantic's says to somebody who knows JSON and not Python.
+
+    It counts "items" where a text went through a validator of ours first; people count characters.
+    """
+    if item["type"] in _PLAINER:
+        return _PLAINER[item["type"]]
     miscounted = item["type"] in {"too_long", "too_short"} and isinstance(item["input"], str)
     return _ITEMS.sub(r" character\1", item["msg"]) if miscounted else item["msg"]

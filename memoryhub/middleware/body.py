@@ -17,6 +17,7 @@ MOST_BODY_BYTES = 5 * 1024 * 1024
 MOST_DRAINED_BYTES = 16 * 1024 * 1024
 MOST_QUERY_BYTES = 16 * 1024
 _CHUNK_BYTES = 64 * 1024
+_PLAIN = frozenset({"", "identity"})
 _UTF8 = frozenset({"", "utf-8", "utf8", "us-ascii"})
 
 
@@ -87,6 +88,8 @@ def _body_error(request: HttpRequest) -> HubError | None:
 
 
 def _media_type_error(request: HttpRequest) -> HubError | None:
+    if request.META.get("HTTP_CONTENT_ENCODING", "").lower() not in _PLAIN:
+        return UnsupportedMediaType("The body is compressed; send it as it is, without Content-Encoding.")
     media_type, parameters = request.content_type or "", request.content_params or {}
     if media_type != "application/json" or parameters.get("charset", "").lower() not in _UTF8:
         return UnsupportedMediaType()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -35,6 +36,23 @@ def test_the_build_script_is_a_program():
     assert os.access(script, os.X_OK)
     assert script.read_text(encoding="utf-8").startswith("#!/usr/bin/env bash\nset -euo pipefail\n")
     assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
+
+
+def test_the_page_of_the_api_names_every_operation():
+    """In one line its method and every word of its path; `docs/openapi.json` is held against the code elsewhere."""
+    lines = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").splitlines()
+    paths = json.loads((ROOT / "docs" / "openapi.json").read_text(encoding="utf-8"))["paths"]
+    unnamed = [
+        f"{method.upper()} {path}"
+        for path, operations in paths.items()
+        for method in operations
+        if not any(method.upper() in line and all(f"/{word}" in line for word in _words(path)) for line in lines)
+    ]
+    assert unnamed == [], "name them in the table of routes of docs/api.md"
+
+
+def _words(path: str) -> list[str]:
+    return [part for part in path.removeprefix("/api/v1/").split("/") if not part.startswith("{")]
 
 
 def test_every_dependency_says_why_it_is_here():

@@ -221,3 +221,36 @@ def test_the_words_of_an_error_hold_nothing_of_the_input(api: ApiClient):
     """Memory text must not travel into logs by way of an error."""
     answer = api.send("POST", "/memories", {"content": "fine", "importance": "the secret word is swordfish"})
     assert "swordfish" not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer", "detail"),
+    [
+        (b"", "/", "a body is needed, in JSON"),
+        (b"[]", "/", "must be a JSON object"),
+        (b'{"content": " "}', "/content", "Value should have at least 1 character, not 0"),
+        (b'{"content": "x", "extra": []}', "/extra", "must be a JSON object"),
+        (b'{"content": "x", "colour": 1}', "/colour", "is not known here; leave it out, or correct its name"),
+        (b'{"content": "x", "expires_at": "9999-12-31T00:00:00Z"}', "/expires_at",
+         "must lie between 0001-01-02 and 9999-12-30"),
+        (b'{"content": "x", "expires_at": "0000-01-01"}', "/expires_at",
+         "must be an ISO 8601 date and time such as 2026-11-21T10:00:00Z"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_to_somebody_who_knows_json(api: ApiClient, body: bytes, pointer: str, detail: str):
+    """And neither Python nor the library that reads it."""
+    answer = api.generic("POST", "/api/v1/memories", body, content_type="application/json")
+    (told,) = answer.json()["errors"]
+    assert (answer.status_code, told["pointer"], told["detail"]) == (422, pointer, detail)
+
+
+def test_what_else_is_told_in_a_sentence(api: ApiClient):
+    """A compressed body, a version that is none, a host name nobody allowed."""
+    path = "/api/v1/memories"
+    packed = api.generic("POST", path, b"x", content_type="application/json", headers={"Content-Encoding": "gzip"})
+    assert (packed.status_code, "compressed" in packed.json()["detail"]) == (415, True)
+    made = api.send("POST", "/memories", {"content": "x"}).json()["memory"]
+    stale = api.send("PATCH", f"/memories/{made['id']}", {"importance": 5}, If_Match="seven")
+    assert (stale.status_code, "not what If-Match names" in stale.json()["detail"]) == (412, True)
+    elsewhere = api.get(path, headers={"Host": "hub.example.org"})
+    assert (elsewhere.status_code, "MEMORYHUB_ALLOWED_HOSTS" in elsewhere.json()["detail"]) == (400, True)

@@ -113,6 +113,23 @@ def test_an_answer_that_swells_is_cut_off(service: Callable[..., Scripted]):
     assert len(packed) < 10_000
 
 
+@pytest.mark.parametrize(
+    ("use", "said"),
+    [
+        (lambda hub: hub.get_memory("\ud800"), "is no id"),
+        (lambda hub: hub.get_memory("x" * 100_000), "cannot be said in an address"),
+        (lambda hub: hub.list_memories(q="\ud800"), "cannot be said in an address"),
+    ],
+    ids=["half an id", "a long id", "half a word"],
+)
+def test_what_no_address_can_say(service: Callable[..., Scripted], use: Callable[[MemoryHub], object], said: str):
+    """Half a character, a book in place of an id: an error of ours, and nothing is sent."""
+    script = service(fine())
+    with MemoryHub(script.url, "key") as hub, pytest.raises(Invalid, match=said):
+        use(hub)
+    assert script.asked == []
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 def test_what_is_no_number_is_no_answer(service: Callable[..., Scripted], number: str):
     """pydantic reads these from JSON, which has none of them; a comparison with one is always false."""
