@@ -151,6 +151,9 @@ WAYS: dict[str, Way] = {
     "rest: delete as in mem0": Way(
         lambda w, m: elsewhere(w, "DELETE", f"/compat/mem0/memories/{m.pk}"), "memory.archived", mem0s
     ),
+    "rest: delete all of one as in mem0": Way(
+        lambda w, _: elsewhere(w, "DELETE", f"/compat/mem0/memories?user_id={CANARY}"), "memory.archived", mem0s
+    ),
     "mcp: archive": Way(
         lambda w, m: w.tool("archive_memory", memory_id=str(m.pk), reason=w.say()), "memory.archived", World.memory
     ),
