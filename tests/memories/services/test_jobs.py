@@ -13,11 +13,10 @@ from banks.access.access import MissingScope
 from banks.models import AuditEntry
 from memories.jobs import JobKind
 from memories.models import Job
-from memories.rules.progress import Pace
+from memories.rules.progress import LEASE, Pace
 from memories.rules.retries import MAX_ATTEMPTS, retry_after
 from memories.rules.vocabulary import JobState
 from memories.services.jobs import (
-    LEASE,
     JobLost,
     JobNotCancellable,
     JobNotRetryable,
