@@ -54,9 +54,11 @@ def test_a_key_carries_its_scopes_agent_and_banks(access):
     assert access_of(make_key(access)[1]).bank_ids is None
 
 
-def test_a_key_limited_to_no_bank_reaches_none(access):
-    """BNK-02: an empty list is not the same as no list."""
-    caller = access_of(make_key(access, banks=[])[1])
+def test_a_key_that_lost_its_last_bank_reaches_none(access):
+    """BNK-02: no bank left is not the same as no limit."""
+    key, secret = make_key(access, banks=["Work"])
+    key.banks.clear()
+    caller = access_of(secret)
     assert caller.bank_ids == frozenset()
     assert not caller.may_use_bank(access.vault.banks.first().pk)
 
