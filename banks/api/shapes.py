@@ -64,17 +64,16 @@ class AgentList(TypedDict):
     items: list[AgentOut]
 
 
-@with_config(
-    shown(
-        {
-            "name": "scribe",
-            "prefix": "mh_live_Zk3v9QpL",
-            "scopes": ["memories:read", "memories:write"],
-            "banks": ["Work"],
-            "agent": "Scribe",
-        }
-    )
-)
+_KEY = {
+    "name": "scribe",
+    "prefix": "mh_live_Zk3v9QpL",
+    "scopes": ["memories:read", "memories:write"],
+    "banks": ["Work"],
+    "agent": "Scribe",
+}
+
+
+@with_config(shown(_KEY))
 class KeyOut(TypedDict):
     """A key without its secret; ``banks`` of null means every bank."""
 
@@ -92,18 +91,7 @@ class KeyOut(TypedDict):
     rotated_from: UUID | None
 
 
-@with_config(
-    shown(
-        {
-            "name": "scribe",
-            "prefix": "mh_live_Zk3v9QpL",
-            "scopes": ["memories:read", "memories:write"],
-            "banks": ["Work"],
-            "agent": "Scribe",
-            "key": "mh_live_Zk3v9QpL_…",
-        }
-    )
-)
+@with_config(shown({**_KEY, "key": "mh_live_Zk3v9QpL_…"}))
 class NewKeyOut(KeyOut):
     """A key with its secret, this once."""
 
